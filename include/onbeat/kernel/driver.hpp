@@ -1,0 +1,121 @@
+// The driver pairs due arrivals with workers. Passive and deterministic: it never reads a clock, sleeps or locks;
+// whoever owns it (an event loop, a thread, a test) tells it the time.
+//
+//   advance(now)       takes up everything due by now; returns when to call again
+//   take(now, unit)    the next unit for a free worker
+//   finish(result)     a unit has ended
+//   end_issue(now)     the issue window is over: what still waits for a worker is missed
+//
+// It keeps, at every instant:  planned = started + missed + saturated + waiting,  started = ended + in flight.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <onbeat/kernel/clock.hpp>
+#include <onbeat/kernel/live_rate.hpp>
+#include <onbeat/kernel/recorder.hpp>
+#include <onbeat/kernel/result.hpp>
+#include <onbeat/kernel/schedule.hpp>
+
+namespace onbeat::kernel {
+
+/// closed: each worker starts its next unit when the last one is done, no schedule.
+/// paced:  a closed loop at a rate: workers take the next arrival of the schedule.
+/// open:   arrivals happen whether a worker is free or not.
+enum class Model : std::uint8_t { closed, paced, open };
+/// What happens to an arrival whose lag exceeds late_after. catch_up: it goes out at once (when older than
+/// catch_up_limit it is missed). skip: it is missed. burst: as catch_up, but releases after the due time are
+/// bounded by a token bucket of depth `burst` that refills at R(t).
+enum class OnLate : std::uint8_t { catch_up, skip, burst };
+/// Open loop, no worker free: drop counts the arrival as saturated; queue lets it wait.
+enum class OnSaturation : std::uint8_t { drop, queue };
+
+struct DriverOptions {
+  Model model = Model::open;
+  /// This loop's share of the workers: how many units may be in flight.
+  std::uint32_t workers = 10;
+  OnLate on_late = OnLate::catch_up;
+  /// 0: the larger of 1 ms and one mean gap (of the whole schedule at its rate at that instant).
+  Duration late_after{};
+  Duration catch_up_limit = std::chrono::seconds(1);
+  std::uint32_t burst = 1;
+  OnSaturation on_saturation = OnSaturation::drop;
+  Duration max_wait = kNoTime;
+  std::uint64_t queue_limit = UINT64_MAX;
+};
+
+/// Closed loop with a fixed number of requests: loops take blocks from it. Shared by the loops of a run.
+class RequestBudget {
+ public:
+  explicit RequestBudget(std::uint64_t requests) : left_(requests) {}
+  /// Up to 256, fewer towards the end so that no loop is left with a long tail; 0 when used up.
+  std::uint64_t take_block(unsigned loops) noexcept;
+  /// Gives back what a loop has not started.
+  void give_back(std::uint64_t count) noexcept;
+
+ private:
+  std::atomic<std::uint64_t> left_;
+};
+
+/// Told of arrivals that never start; only the embedded kernel's result stream uses it. Off the hot path.
+class MissedSink {
+ public:
+  enum class Why : std::uint8_t { late, waited, at_end, saturated };
+  virtual ~MissedSink() = default;
+  virtual void missed(std::uint64_t arrival, Instant due, Instant now, Why why) = 0;
+};
+
+class Driver {
+ public:
+  /// `recorder`, `live`, `budget` and `sink` are borrowed; the last three may be null. With `live`, its profile
+  /// replaces the plan's.
+  Driver(DriverOptions options, SchedulePlan plan, Recorder& recorder, LiveRate* live = nullptr,
+         RequestBudget* budget = nullptr, MissedSink* sink = nullptr);
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// Sets t0. Due times are relative to it.
+  void begin(Instant t0) noexcept;
+
+  /// Takes up every arrival due by `now`. Returns the next instant at which something happens without a finish():
+  /// an arrival falls due, or a waiting one has waited too long; kNever when there is none.
+  /// `now` never goes back (an earlier one counts as the latest).
+  Instant advance(Instant now) noexcept;
+
+  /// Gives the next unit to a free worker, started at `now`. False when nothing is due, no worker is free (in
+  /// flight == workers), or the issue window is over. Of a closed loop: at once, until duration or budget end.
+  /// An arrival that had a free worker from the moment it was released is stamped released = started: the time
+  /// spent starting those before it is the generator's (lag), not a want of workers (wait).
+  [[nodiscard]] bool take(Instant now, Unit& unit) noexcept;
+
+  /// Ends a started unit. Outcome::in_flight for what is cut off at the end of the drain.
+  void finish(const Result& result) noexcept;
+
+  /// The end of the issue window: plans what was due before `now` and plan.length, misses what waits, and starts
+  /// nothing more.
+  void end_issue(Instant now) noexcept;
+
+  /// Whether every planned arrival has been taken up and nothing waits (max_requests or length reached): no
+  /// further unit will ever start. Closed: budget used up, or end_issue() called.
+  [[nodiscard]] bool exhausted() const noexcept;
+  [[nodiscard]] std::uint64_t waiting() const noexcept;
+  /// May be read by any thread.
+  [[nodiscard]] std::uint32_t in_flight() const noexcept {
+    return in_flight_.load(std::memory_order_relaxed);
+  }
+  /// Sums since begin(), for checks; the recorder's intervals add up to the same.
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+
+ private:
+  DriverOptions options_;
+  Recorder& recorder_;
+  Counts counts_;
+  std::atomic<std::uint32_t> in_flight_{0};
+  // (the rest is the implementation's)
+};
+
+}  // namespace onbeat::kernel
