@@ -1,0 +1,175 @@
+// The report of a run as data: what every format is written from. The field names are those of the JSON schema
+// onbeat.report/1 (docs/report.schema.json). Durations are ns; absent values are empty optionals, never NaN.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <onbeat/kernel/histogram.hpp>
+#include <onbeat/kernel/interval.hpp>
+
+namespace onbeat::run {
+
+using kernel::Duration;
+using kernel::Histogram;
+
+/// name -> count in the order of the names.
+using NamedCounts = std::map<std::string, std::uint64_t>;
+
+enum class Status : std::uint8_t { valid, degraded, invalid };
+
+/// Exit codes (docs/exit_codes.md). Where several apply, the first of 2, 5, 130, 6, 4, 3, 1.
+enum class ExitCode : std::uint8_t {
+  passed = 0,
+  threshold_failed = 1,
+  usage = 2,
+  not_trusted = 3,
+  unreachable = 4,
+  scenario = 5,
+  aborted = 6,
+  interrupted = 130,
+};
+
+struct ErrorInfo {
+  std::string klass;  // "dns", "connect_refused", "usage", ...
+  std::string message;
+  std::string hint;
+};
+
+struct OptionValue {
+  std::string key, value, source;
+};
+
+/// One check of the verdict table. Its name is also the stable code of its reason ("lag_p99").
+struct Check {
+  enum class State : std::uint8_t { ok, note, degraded, invalid, not_applicable };
+  std::string name;
+  State state = State::ok;
+  std::string actual, limit;  // as text with units; empty when n/a
+};
+
+struct Reason {
+  std::string code;     // the check's name
+  Status status = Status::valid;  // valid: a note
+  std::string message;  // one plain sentence
+  std::vector<std::string> figures;  // "response", "service", "wait", "rates", ...: which figures it touches
+  std::string remedy;
+};
+
+struct Verdict {
+  Status status = Status::valid;
+  std::vector<Reason> reasons;
+  std::vector<Check> checks;
+  /// Figures that are not to be trusted because of the generator or the host (thresholds on them fail).
+  std::vector<std::string> untrusted;
+};
+
+struct ThresholdResult {
+  std::string metric, expr;
+  bool passed = false;
+  std::optional<double> actual;  // in the unit of the expression; empty: n/a
+  std::string actual_text;
+  std::string reason;  // why it failed, or empty
+};
+
+struct Endpoint {
+  std::string name;
+  kernel::Counts counts;
+  Histogram response, service, failed;
+  NamedCounts codes, errors;
+};
+
+struct Connections {
+  std::uint64_t asked = 0;  // 0: as needed
+  std::uint64_t open_peak = 0, opened = 0, reused = 0, reopened = 0;
+  std::uint64_t closed_by_peer = 0, reset = 0, failed = 0;
+  NamedCounts by_address;
+};
+
+struct ClientCost {
+  double cpu_seconds = 0;
+  std::optional<double> cpu_us_per_request;
+  double cores_used = 0;
+  double host_cores = 0;
+  std::optional<double> rps_per_core;
+  std::uint64_t peak_rss_bytes = 0;
+  bool generator_limited = false;
+  std::vector<std::string> limits;
+};
+
+/// One interval of the run; rows sum to the totals.
+struct SeriesRow {
+  Duration t{};  // the interval's end since t0
+  kernel::Counts counts;
+  std::optional<Duration> p50, p99;  // response (open) or service (closed)
+  Duration lag_max{};
+  std::uint64_t in_flight = 0;
+  double cpu_cores = 0;
+  std::vector<std::string> events;
+};
+
+struct Report {
+  std::string version, commit, compiler;
+  struct {
+    double cores = 0;  // the smaller of affinity and quota
+    std::string cpu, kernel;
+    std::uint64_t memory_bytes = 0;
+  } host;
+  std::string id, name, workload, target;
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::string started_at, ended_at;  // RFC 3339, UTC, ms
+  std::string end_reason;            // "duration", "requests", "interrupted", "aborted", "failed"
+  std::uint64_t seed = 0;
+  ExitCode exit_code = ExitCode::passed;
+  std::optional<ErrorInfo> error;  // why there are no figures at all
+  std::vector<OptionValue> options;
+
+  bool open = false;
+  std::string arrivals;       // "even", "poisson"; empty when closed
+  std::string on_late;        // empty when closed
+  std::string on_saturation;
+  std::uint64_t concurrency = 0, connections_option = 0;
+  unsigned threads = 0;  // L, the number of loops
+  std::string load_text;  // "open, even, 5,000/s for 30 s": the model in words
+
+  Verdict verdict;
+  /// All intervals of the measured part folded into one.
+  kernel::Interval total;
+  std::uint64_t warmup_excluded = 0;
+  Duration issue{}, drain{};
+  std::vector<double> percentiles{50, 75, 90, 95, 99, 99.9, 99.99};  // shown and in JSON
+  /// Extra histograms of the run, by name ("connect", "first_byte", "turn").
+  std::map<std::string, Histogram> breakdown;
+  std::vector<Endpoint> endpoints;
+  NamedCounts codes, errors;
+  std::map<std::string, std::string> error_samples;  // class -> one message
+  Connections connections;
+  ClientCost cost;
+  std::vector<ThresholdResult> thresholds;
+  std::vector<SeriesRow> series;
+
+  // What only the audit needs.
+  struct {
+    std::optional<double> in_flight_mean;       // sampled over the issue window and drain
+    std::uint64_t in_flight_samples = 0;
+    std::optional<double> in_flight_error;      // standard error of that mean
+    std::uint64_t in_flight_peak = 0;
+    double busiest_loop = 0;                    // CPU share of a core, over the issue window
+    std::optional<double> steal_share;
+    std::optional<double> other_load_share;     // CPU of others on the cores of this process
+    bool target_on_same_cores = false;
+    bool clock_stepped = false;                 // the monotonic clock went back, or stood still
+    bool aborted = false, interrupted = false;
+    Duration wall_minus_monotonic{};            // wall clock steps during the run (only said)
+  } observed;
+};
+
+/// due to planned arrivals over the issue window, per second; empty when the window is empty.
+[[nodiscard]] std::optional<double> per_second(std::uint64_t count, Duration window);
+[[nodiscard]] std::string_view to_string(Status status) noexcept;
+
+}  // namespace onbeat::run
