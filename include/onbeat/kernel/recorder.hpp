@@ -1,10 +1,14 @@
-// Recording on the hot path: plain increments in memory that belongs to one thread. No lock, no allocation once
-// warm, no shared cache line.
+// Recording on the hot path: plain increments in memory that belongs to one thread. No lock, no
+// allocation once warm, no shared cache line.
 //
-// A recorder has two sheets. Its thread writes on one; hand_over() passes it to the collector and takes the clean
-// one. When the collector has not cleaned the other yet, hand_over() does nothing and the interval grows: nothing
-// is ever lost.
+// A recorder has two sheets. Its thread writes on one; hand_over() passes it to the collector and
+// takes the clean one. When the collector has not cleaned the other yet, hand_over() does nothing
+// and the interval grows: nothing is ever lost.
 #pragma once
+
+#include <onbeat/kernel/histogram.hpp>
+#include <onbeat/kernel/interval.hpp>
+#include <onbeat/kernel/result.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -12,41 +16,70 @@
 #include <string>
 #include <vector>
 
-#include <onbeat/kernel/histogram.hpp>
-#include <onbeat/kernel/interval.hpp>
-#include <onbeat/kernel/result.hpp>
-
 namespace onbeat::kernel {
 
 /// What a run records beyond the fixed kinds: further histograms and counters, by name.
 struct RecorderShape {
   /// Open loop: lag and wait are recorded. Closed: response is service.
   bool open = true;
-  /// Endpoints that exist from the start (their memory is made at once); more are made when first met.
+  /// Which loop of its process this is: the place of its usage in Interval::loops.
+  std::uint16_t loop = 0;
+  /// Endpoints that exist from the start (their memory is made at once); more are made when first
+  /// met.
   std::uint16_t endpoints = 1;
   std::vector<std::string> histograms;
   std::vector<std::string> counters;
 };
 
-/// The default layout with 32-bit counts, all buckets addressable, pages touched on use, a dirty range.
+/// The default layout with 32-bit counts, all buckets addressable, pages touched on use. One thread
+/// at a time. Between two clear()s a bucket holds at most 2^32 - 1 samples.
 class IntervalHistogram {
  public:
   IntervalHistogram();
-  void record(std::int64_t value) noexcept;
-  void record_censored(std::int64_t value) noexcept;
-  /// Adds everything to `into` and clears this.
-  void drain_into(Histogram& into);
+  void record(std::int64_t value) noexcept {
+    ++counts_[bucket(value)];
+    sum_ += value;
+    if (value < min_) min_ = value;
+    if (value > max_) max_ = value;
+  }
+  void record_censored(std::int64_t value) noexcept {
+    record(value);
+    ++censored_;
+    if (value < smallest_censored_) smallest_censored_ = value;
+  }
+  [[nodiscard]] bool empty() const noexcept { return min_ > max_; }
+  /// INT64_MIN when empty.
   [[nodiscard]] std::int64_t max() const noexcept { return max_; }
+
+  /// Adds everything to a histogram of the default layout.
+  void add_to(Histogram& into) const;
+  void clear() noexcept;
+  /// Both.
+  void drain_into(Histogram& into) {
+    add_to(into);
+    clear();
+  }
 
  private:
   struct Free {
     void operator()(std::uint32_t* counts) const noexcept;
   };
-  std::unique_ptr<std::uint32_t[], Free> counts_;  // from calloc: the kernel gives zero pages on first touch
-  std::uint32_t first_, last_;
-  std::uint32_t count_ = 0, censored_ = 0;
-  std::int64_t min_, max_, smallest_censored_;
-  std::int64_t sum_ = 0;
+  [[nodiscard]] std::uint32_t bucket(std::int64_t value) noexcept {
+    if (static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(detail::kHighestNs))
+        [[unlikely]] {
+      ++clamped_;
+      value = value < 0 ? 0 : detail::kHighestNs;
+    }
+    return detail::bucket_of(value, 0, detail::kHalfMagnitude);
+  }
+
+  std::unique_ptr<std::uint32_t[], Free>
+      counts_;  // from calloc: the kernel gives zero pages on first touch
+  // The buckets in use follow from min and max, the number of samples from the buckets.
+  std::int64_t min_ = INT64_MAX, max_ = INT64_MIN;
+  detail::WideSum sum_ = 0;
+  std::uint64_t censored_ = 0, clamped_ = 0;
+  std::int64_t smallest_censored_ = INT64_MAX;
 };
 
 /// One a loop (thread). Every method but collect() belongs to that thread.
@@ -63,11 +96,13 @@ class Recorder {
   void planned(std::uint64_t count) noexcept;
   void missed_late(std::uint64_t count) noexcept;
   void saturated(std::uint64_t count) noexcept;
-  /// A due arrival that will never start: `elapsed` since it was due enters the response histogram, censored.
+  /// A due arrival that will never start: `elapsed` since it was due enters the response histogram,
+  /// censored.
   void missed_waited(Duration elapsed) noexcept;
   void missed_at_end(Duration elapsed) noexcept;
   /// The verdict of a document on a unit.
   void judged(bool passed) noexcept;
+  /// The number in flight, after it changed or once a turn.
   void in_flight(std::uint64_t now_in_flight) noexcept;
   /// The shape's histograms and counters, by position.
   void record(std::size_t histogram, Duration value) noexcept;
@@ -79,16 +114,22 @@ class Recorder {
   bool hand_over(Duration t) noexcept;
 
   // --- the collector's thread ---
-  /// Adds everything handed over (at most one sheet) to `into`; false when there was none. Cleans the sheet.
+  /// Adds everything handed over (at most one sheet) to `into`, as another loop's share of the same
+  /// time (see Interval::merge_parallel; usage goes to loops[shape.loop]); false when there was
+  /// none. Cleans the sheet.
   bool collect(Interval& into);
 
  private:
+  struct Endpoint;
   struct Sheet;
+  void collect_endpoint(Endpoint& from, Interval& into, EndpointInterval& endpoint) const;
+
   RecorderShape shape_;
-  Sheet* active_;
   std::unique_ptr<Sheet> sheets_[2];
-  std::atomic<Sheet*> handed_{nullptr};  // full, waiting for the collector
-  std::atomic<Sheet*> clean_{nullptr};   // empty, waiting for the thread
+  Sheet* active_;
+  // On their own cache line, because the collector writes them.
+  alignas(64) std::atomic<Sheet*> handed_{nullptr};  // full, waiting for the collector
+  std::atomic<Sheet*> clean_{nullptr};               // empty, waiting for the thread
 };
 
 }  // namespace onbeat::kernel
