@@ -13,7 +13,8 @@ class Mix {
   /// 1'000'000 (divide by the greatest common divisor first; this does so itself). Copies the weights.
   explicit Mix(const std::vector<std::int64_t>& weights, std::uint64_t seed = 1);
 
-  /// The item of arrival n. Thread-safe (const); O(1) for one item; amortised O(1) for a walk forward with the same `cache`.
+  /// The item of arrival n. Any thread, each with its own cache (of this mix alone). The first arrival of a block costs a
+  /// shuffle of it, the others a look-up.
   struct Cache {
     std::uint64_t block = UINT64_MAX;
     std::vector<std::uint32_t> items;
@@ -24,7 +25,7 @@ class Mix {
  private:
   std::vector<std::uint32_t> block_;  // one block, in order
   std::size_t size_ = 0;
-  std::uint64_t seed_;
+  std::uint64_t seed_;  // of the stream of permutations
 };
 
 }  // namespace onbeat::kernel

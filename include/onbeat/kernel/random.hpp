@@ -16,6 +16,12 @@ namespace onbeat::kernel {
   return z ^ (z >> 31);
 }
 
+/// Independent streams drawn from the one seed of a run.
+enum class Stream : std::uint64_t { arrivals = 1, mix = 2, data = 3 };
+[[nodiscard]] constexpr std::uint64_t stream_seed(std::uint64_t seed, Stream stream) noexcept {
+  return splitmix64(~seed, static_cast<std::uint64_t>(stream));
+}
+
 /// A sequential view of one stream. Not thread-safe.
 class Random {
  public:
@@ -33,8 +39,8 @@ class Random {
   std::uint64_t n_ = 0;
 };
 
-/// -ln((bits + 1/2) * 2^-53) of the upper 53 bits, by correctly ordered IEEE operations only (no libm), so the
-/// result is the same on every platform.
+/// An exponential of mean 1, in (0, 38): -ln((k + 1/2) * 2^-53), k being the upper 53 bits, within 1e-15
+/// of it. IEEE operations in a fixed order only (no libm): the same bits on every platform. About 10 ns.
 [[nodiscard]] double unit_exponential(std::uint64_t bits) noexcept;
 
 }  // namespace onbeat::kernel

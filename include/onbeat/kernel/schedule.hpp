@@ -32,7 +32,7 @@ struct SchedulePlan {
 [[nodiscard]] std::uint64_t planned_arrivals(const SchedulePlan& plan);
 
 /// A walk along one share's arrivals in order. Copyable (the driver keeps one cursor for what is released next and
-/// one for what is started next). No allocation, no lock: the profile is borrowed and must outlive the cursor;
+/// one for what is started next). No allocation, no lock: the plan is borrowed and must outlive the cursor;
 /// after the profile was appended to, call refresh().
 class ScheduleCursor {
  public:
@@ -49,12 +49,14 @@ class ScheduleCursor {
   void refresh() noexcept;
 
  private:
-  const SchedulePlan* plan_;
-  std::uint64_t number_;
-  double x_ = 0;            // the value that I(t) passes when arrival number_ is due
-  std::size_t hint_ = 0;
-  Duration due_{};
   void step_poisson(std::uint64_t from, std::uint64_t to) noexcept;
+
+  const SchedulePlan* plan_;
+  std::uint64_t seed_;    // of the stream of exponentials
+  std::uint64_t number_;
+  double x_ = 0;          // the value that I(t) passes when arrival number_ is due
+  std::size_t hint_ = 0;  // the profile's segment last used
+  Duration due_{};
 };
 
 }  // namespace onbeat::kernel
