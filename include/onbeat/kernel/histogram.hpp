@@ -73,7 +73,8 @@ class HistogramLayout {
 /// the smallest one is a lower bound.
 class Histogram {
  public:
-  explicit Histogram(HistogramLayout layout = HistogramLayout());
+  Histogram() = default;
+  explicit Histogram(HistogramLayout layout);
 
   /// A count of 0 does nothing.
   void record(Duration value, std::uint64_t count = 1) { add(value, count, false); }

@@ -53,6 +53,7 @@ struct EndpointInterval {
   std::vector<std::uint64_t> codes, errors;
 
   void merge(const EndpointInterval& other);
+  bool operator==(const EndpointInterval&) const = default;
 };
 
 /// What one loop (thread) spent.
@@ -64,6 +65,7 @@ struct LoopUsage {
   std::uint64_t turns = 0;
 
   LoopUsage& operator+=(const LoopUsage& other) noexcept;
+  bool operator==(const LoopUsage&) const = default;
 };
 
 struct Interval {
@@ -95,6 +97,7 @@ struct Interval {
   void merge_next(const Interval& other);
   /// Widens start and end to hold another span of time.
   void widen(Duration other_start, Duration other_end) noexcept;
+  bool operator==(const Interval&) const = default;
 
  private:
   void add_shared(const Interval& other);

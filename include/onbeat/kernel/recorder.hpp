@@ -27,8 +27,8 @@ struct RecorderShape {
   /// Endpoints that exist from the start (their memory is made at once); more are made when first
   /// met.
   std::uint16_t endpoints = 1;
-  std::vector<std::string> histograms;
-  std::vector<std::string> counters;
+  std::vector<std::string> histograms{};
+  std::vector<std::string> counters{};
 };
 
 /// The default layout with 32-bit counts, all buckets addressable, pages touched on use. One thread
