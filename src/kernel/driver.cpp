@@ -75,7 +75,7 @@ void Driver::begin(Instant t0) noexcept {
 Instant Driver::advance(Instant now) noexcept {
   now_ = std::max(now_, now);
   if (options_.model == Model::closed || ended_) return kNever;
-  if (live_ != nullptr && live_->behind(live_version_)) read_live_rate();
+  if (live_ != nullptr) follow_live_rate();
   if (options_.max_wait != kNoTime) miss_overdue();
   if (release_.due() <= elapsed()) release_due();
   return next_instant();
@@ -152,7 +152,7 @@ void Driver::end_issue(Instant now) noexcept {
     block_ = 0;
     return;
   }
-  if (live_ != nullptr && live_->behind(live_version_)) read_live_rate();
+  if (live_ != nullptr) follow_live_rate();
   if (options_.max_wait != kNoTime) miss_overdue();
   const Duration end = std::min(plan_.length, elapsed());
   while (waiting_ != 0) {
@@ -196,7 +196,10 @@ bool Driver::is_missed(Duration lag, Duration due) const noexcept {
   return options_.on_late == OnLate::skip ? is_late(lag, due) : lag > options_.catch_up_limit;
 }
 
-void Driver::read_live_rate() noexcept {
+/// In the order that LiveRate demands: a change is either read now or keeps off what is due by now.
+void Driver::follow_live_rate() noexcept {
+  live_->released_up_to(elapsed());
+  if (!live_->behind(live_version_)) return;
   live_version_ = live_->read(plan_.profile);
   release_.refresh();
   start_.refresh();
@@ -220,7 +223,6 @@ void Driver::release_due() noexcept {
   const std::uint64_t missed_before = counts_.missed_late;
   const std::uint64_t saturated_before = counts_.saturated;
   std::uint64_t planned = 0;
-  Duration last{};
   batch_open_ = false;
   if (options_.on_late == OnLate::burst) refill_tokens();
   for (Duration due = release_.due(); due <= elapsed() && !unlimited_at(due);
@@ -237,14 +239,12 @@ void Driver::release_due() noexcept {
       }
     }
     ++planned;
-    last = due;
     release_.next();
   }
   if (release_.due() > elapsed()) catching_up_ = false;
   if (planned == 0) return;
   counts_.planned += planned;
   recorder_.planned(planned);
-  if (live_ != nullptr) live_->released_up_to(last);
   const std::uint64_t missed = counts_.missed_late - missed_before;
   const std::uint64_t saturated = counts_.saturated - saturated_before;
   if (missed != 0) recorder_.missed_late(missed);
@@ -345,7 +345,6 @@ void Driver::take_unlimited(Instant now, Unit& unit) noexcept {
   release_.next();
   ++counts_.planned;
   recorder_.planned(1);
-  if (live_ != nullptr) live_->released_up_to(now - t0_);
 }
 
 void Driver::count_start(std::uint32_t in_flight) noexcept {

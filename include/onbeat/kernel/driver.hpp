@@ -137,7 +137,7 @@ class Driver {
   [[nodiscard]] bool is_late(Duration lag, Duration due) const noexcept;
   [[nodiscard]] bool is_missed(Duration lag, Duration due) const noexcept;
   [[nodiscard]] bool unlimited_now() const noexcept;
-  void read_live_rate() noexcept;
+  void follow_live_rate() noexcept;
   void find_unlimited() noexcept;
   void release_due() noexcept;
   [[nodiscard]] bool may_catch_up(Duration lag, Duration due) noexcept;
