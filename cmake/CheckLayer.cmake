@@ -1,4 +1,5 @@
 # Fails when a file of layer LAYER includes a layer outside ALLOWED (comma-separated).
+cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" allowed "${ALLOWED}")
 file(GLOB layers RELATIVE "${ROOT}/src" "${ROOT}/src/*")
 file(GLOB files "${ROOT}/src/${LAYER}/*.cpp" "${ROOT}/src/${LAYER}/*.hpp" "${ROOT}/include/onbeat/${LAYER}/*.hpp")
