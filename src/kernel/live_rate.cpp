@@ -6,8 +6,8 @@
 namespace onbeat::kernel {
 namespace {
 
-// Longer than a loop can lie between reading its clock and looking for changes, but for being
-// descheduled there, and then what it releases was due before it was.
+// Time for every loop to be woken and to read a change before it takes effect; far more than the
+// clocks of two cores differ.
 constexpr Duration kNotice = std::chrono::milliseconds(2);
 
 /// Keeps a version odd while a change is being made, whatever throws.

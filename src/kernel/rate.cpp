@@ -21,7 +21,8 @@ double seconds(Duration t) noexcept { return static_cast<double>(t.count()) / 1e
 Duration whole_ns(double t_s, double span_s) noexcept {
   const double ns = t_s * 1e9;
   if (!(ns < kTooLateNs)) return kNoTime;
-  return Duration(static_cast<std::int64_t>(ns + 0x1p-10 + span_s * 1e9 * 0x1p-52));
+  const double guard = 0x1p-10 + std::min(span_s * 1e9 * 0x1p-52, 0.5);
+  return Duration(static_cast<std::int64_t>(ns + guard));
 }
 
 // sin(pi x) for 0 <= x <= 1, by the series around the nearest multiple of pi / 2.
@@ -170,16 +171,21 @@ Duration RateProfile::time_within(const Segment& segment, double arrivals) noexc
 
 // arrivals * gap in 64.64 fixed point.
 Duration RateProfile::constant_time(const Segment& segment, double arrivals) noexcept {
-  const double estimate = arrivals * static_cast<double>(segment.gap_ns + 1);
+  const double estimate =
+      arrivals * static_cast<double>(static_cast<std::int64_t>(segment.gap_ns + 1));
   if (!(estimate < kTooLateNs) || !(arrivals < 0x1p63)) return kNoTime;
-  const auto whole = static_cast<std::uint64_t>(arrivals);
-  const double fraction = arrivals - static_cast<double>(whole);
+  // By way of signed integers, for which there is an instruction.
+  const auto signed_whole = static_cast<std::int64_t>(arrivals);
+  const double fraction = arrivals - static_cast<double>(signed_whole);
+  const auto whole = static_cast<std::uint64_t>(signed_whole);
   Wide t = (Wide{whole * segment.gap_ns} << 64) + Wide{whole} * segment.gap_fraction;
   if (fraction > 0) {
-    const auto part = static_cast<std::uint64_t>(fraction * 0x1p64);
+    const auto part = static_cast<std::uint64_t>(static_cast<std::int64_t>(fraction * 0x1p63)) << 1;
     t += Wide{part} * segment.gap_ns + (Wide{part} * segment.gap_fraction >> 64);
   }
-  t += (std::uint64_t{1} << 54) + (static_cast<std::uint64_t>(t >> 64) << 12);
+  // The guard of time_of(): 2^-10 ns and 2^-52 of t, in units of 2^-64 ns.
+  const auto t_ns = static_cast<std::uint64_t>(t >> 64);
+  t += (std::uint64_t{1} << 54) + (std::min(t_ns, std::uint64_t{1} << 51) << 12);
   return Duration(static_cast<std::int64_t>(t >> 64));
 }
 

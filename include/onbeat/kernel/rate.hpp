@@ -65,9 +65,10 @@ class RateProfile {
   /// I(t), 0 for t <= 0; +Inf once a segment with rate +Inf has begun.
   [[nodiscard]] double arrivals_by(Duration t) const noexcept;
   /// inf { t : I(t) > x }, rounded down to whole ns; kNoTime when I never exceeds x. A guard against
-  /// dust from rounding: what is less than 1/1024 ns + t * 2^-52 below a whole ns (the half unit in the
-  /// last place by which a decimal rate is not itself) is that ns. Exact to the ns for constant rates;
-  /// for the other shapes as exact as a double of the time since the segment's start.
+  /// dust from rounding: what is less than 1/1024 ns + t * 2^-52 below a whole ns is that ns (a decimal
+  /// rate, as a double, is wrong by up to 2^-53 of itself; the second term is 1/2 ns at most, from day 26
+  /// on). Exact to the ns for constant rates; for other shapes as exact as a double of the time since
+  /// the segment's start.
   [[nodiscard]] Duration time_of(double x) const noexcept;
   /// The highest rate within [0, until].
   [[nodiscard]] double peak(Duration until) const noexcept;
