@@ -1,0 +1,37 @@
+// The command line, read by the table. Our own walk rather than a library's: it finds every problem in one go, knows
+// other tools' flags, quotes the value with a caret, and needs no second description of the options.
+//
+//   --flag value   --flag=value   -c 10   -c10   -c=10   --strict   --strict=false   --   (the rest are positionals)
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/settings.hpp"
+#include "options/table.hpp"
+
+namespace onbeat::options {
+
+struct Arguments {
+  Layer layer{Source::cli, {}};
+  std::vector<std::string> positionals;
+  std::vector<Problem> problems;
+  /// Given anywhere before "--": then nothing else matters.
+  bool help = false, version = false;
+};
+
+/// `args` without the program and the command.
+Arguments parse_arguments(const Command& command, std::span<const std::string_view> args);
+
+/// What `onbeat ARGS...` asks for.
+struct Invocation {
+  const Command* command = nullptr;  // null: help, version or a problem
+  std::size_t words = 0;             // how many of the arguments name the command
+  bool help = false, version = false;
+  std::vector<Problem> problems;
+};
+Invocation find_invocation(std::span<const std::string_view> args);
+
+}  // namespace onbeat::options

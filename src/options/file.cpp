@@ -1,0 +1,31 @@
+#include "options/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "options/format.hpp"
+
+namespace onbeat::options {
+
+std::expected<std::string, std::string> read_file(const std::string& path, std::size_t largest) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                             &std::fclose);
+  if (!file) return std::unexpected(std::strerror(errno));
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  while (const std::size_t size = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), size);
+    if (text.size() > largest) {
+      return std::unexpected(fmt::format("larger than {}", format_size(largest)));
+    }
+  }
+  if (std::ferror(file.get()) != 0) return std::unexpected(std::strerror(errno));
+  return text;
+}
+
+}  // namespace onbeat::options

@@ -1,0 +1,303 @@
+#include "options/load_options.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "options/format.hpp"
+
+namespace onbeat::options {
+namespace {
+
+using kernel::Model;
+using kernel::OnLate;
+using kernel::OnSaturation;
+
+class Builder {
+ public:
+  Builder(const Command& command, const Settings& settings)
+      : command_(command), settings_(settings) {}
+
+  BuiltOptions run() && {
+    read_load();
+    read_waiting();
+    read_judging();
+    read_output();
+    check_model();
+    check_length();
+    check_numbers();
+    check_output();
+    resolve_rows();
+    return std::move(built_);
+  }
+
+ private:
+  void error(std::string_view name, std::string message, std::string hint = {}) {
+    built_.errors.push_back({origin(name), std::move(message), std::move(hint), {}, 0});
+  }
+  void warn(std::string_view name, std::string message, std::string hint = {}) {
+    built_.warnings.push_back({origin(name), std::move(message), std::move(hint), {}, 0});
+  }
+  std::string origin(std::string_view name) const {
+    const auto* value = settings_.find(name);
+    return value != nullptr ? value->origin : fmt::format("--{}", name);
+  }
+
+  /// The value of `name` by its grammar, when it is set and right.
+  template <typename Parse>
+  auto read(std::string_view name, Parse parse) const
+      -> std::optional<typename decltype(parse(std::string_view{}))::value_type> {
+    if (!settings_.has(name)) return std::nullopt;
+    auto parsed = parse(settings_.text(name));
+    if (!parsed) return std::nullopt;
+    return std::move(*parsed);
+  }
+  template <typename Number>
+  void read_count(std::string_view name, Number& number) const {
+    if (const auto count = read(name, parse_count)) number = static_cast<Number>(*count);
+  }
+  void read_count(std::string_view name, std::optional<std::uint32_t>& number) const {
+    if (const auto count = read(name, parse_count)) number = static_cast<std::uint32_t>(*count);
+  }
+  void read_time(std::string_view name, Duration& time) const {
+    if (const auto duration = read(name, parse_duration)) time = *duration;
+  }
+
+  void read_load() {
+    options_.rate = read("rate", parse_rate_profile);
+    const std::string mode = settings_.text("mode");
+    const bool paced = settings_.has("rate") && mode == "closed";
+    if (settings_.has("rate")) options_.model = paced ? Model::paced : Model::open;
+    if (settings_.text("arrivals") == "poisson") options_.arrivals = kernel::Arrivals::poisson;
+    read_count("concurrency", options_.concurrency);
+    read_count("connections", options_.connections);
+    read_count("threads", options_.threads);
+    options_.requests = read("requests", parse_count);
+    options_.duration = read("duration", parse_duration);
+    if (!settings_.has("duration") && !settings_.has("requests")) {
+      const bool shaped = options_.rate && options_.rate->length.count() > 0;
+      options_.duration = shaped ? options_.rate->length : kStandardDuration;
+    }
+    read_time("warmup", options_.warmup);
+    options_.spin = settings_.flag("spin");
+    options_.cpu_list = read("cpu-list", parse_cpu_list).value_or(std::vector<unsigned>{});
+    read_count("seed", options_.seed);
+    options_.once = settings_.flag("once");
+    options_.dry_run = settings_.flag("dry-run");
+  }
+
+  void read_waiting() {
+    options_.late = read("on-late", parse_on_late).value_or(LatePolicy{});
+    read_time("late-after", options_.late_after);
+    read_time("catch-up-limit", options_.catch_up_limit);
+    if (settings_.text("on-saturation") == "drop") options_.on_saturation = OnSaturation::drop;
+    read_count("queue-limit", options_.queue_limit);
+    options_.timeout = kStandardTimeout;
+    read_time("timeout", options_.timeout);
+    options_.max_wait = options_.timeout;
+    read_time("max-wait", options_.max_wait);
+    options_.drain = std::min(options_.timeout, kLongestStandardDrain);
+    read_time("drain", options_.drain);
+  }
+
+  void read_judging() {
+    for (const std::string& text : settings_.all("threshold")) {
+      if (auto threshold = parse_threshold(text)) options_.thresholds.push_back(*threshold);
+    }
+    for (const std::string& text : settings_.all("abort-on")) {
+      if (auto rule = parse_abort(text)) options_.aborts.push_back(*rule);
+    }
+    for (const std::string& text : settings_.all("limit")) {
+      const auto limit = parse_limit(text);
+      if (!limit) continue;
+      if (options_.limits.changed().contains(limit->first)) {
+        error("limit", fmt::format("{} is set twice", limit->first), "only one of them can count");
+      }
+      options_.limits.set(limit->first, limit->second);
+    }
+    options_.strict = settings_.flag("strict");
+    options_.allow_invalid = settings_.flag("allow-invalid");
+  }
+
+  void read_output() {
+    const Option& out = *find_option("out", command_.id);
+    for (const std::string& text : settings_.all("out")) {
+      if (auto output = parse_out(text, out.choices)) options_.outs.push_back(*output);
+    }
+    for (const std::string& text : settings_.all("tag")) {
+      if (auto tag = parse_tag(text)) options_.tags.push_back(*tag);
+    }
+    options_.percentiles = read("percentiles", parse_percentiles).value_or(std::vector<double>{});
+    options_.stream = settings_.text("stream");
+    options_.name = settings_.text("name");
+    options_.json = settings_.flag("json");
+    options_.quiet = settings_.flag("quiet");
+    const std::string color = settings_.text("color");
+    if (color == "always") options_.color = Color::always;
+    if (color == "never") options_.color = Color::never;
+  }
+
+  /// Options that say something about a model which this run is not.
+  void check_model() {
+    const std::string mode = settings_.text("mode");
+    if (options_.model == Model::closed) {
+      if (mode == "open") error("mode", "an open run needs --rate");
+      for (const std::string_view name : {"arrivals", "on-late", "late-after", "catch-up-limit",
+                                          "on-saturation", "max-wait", "queue-limit", "spin"}) {
+        if (settings_.has(name) && settings_.text(name) != "false") {
+          error(name, "needs --rate: without one, workers never wait for an arrival");
+        }
+      }
+      return;
+    }
+    const bool drops = options_.on_saturation == OnSaturation::drop;
+    if (options_.model == Model::paced && drops) {
+      error("on-saturation", "drop needs an open run: with --mode closed, arrivals wait for a worker");
+    }
+    if (options_.model == Model::paced && settings_.has("queue-limit")) {
+      error("queue-limit", "needs an open run: with --mode closed, arrivals wait for a worker");
+    }
+    if (drops && settings_.has("max-wait")) error("max-wait", "nothing waits with --on-saturation drop");
+    if (drops && options_.model == Model::open && settings_.has("queue-limit")) {
+      error("queue-limit", "nothing waits with --on-saturation drop");
+    }
+    if (options_.late.on_late == OnLate::skip && settings_.has("catch-up-limit")) {
+      error("catch-up-limit", "nothing is caught up with: --on-late is skip");
+    }
+    if (options_.late.on_late != OnLate::skip && settings_.has("late-after")) {
+      warn("late-after", "has no effect unless --on-late is skip");
+    }
+  }
+
+  void check_length() {
+    for (const std::string_view name : {"duration", "timeout", "late-after"}) {
+      const auto time = read(name, parse_duration);
+      if (time && time->count() == 0) error(name, "must be longer than 0");
+    }
+    if (!options_.rate) return;
+    const RateSpec& rate = *options_.rate;
+    const Duration window = options_.duration.value_or(kLongestDuration);
+    if (rate.peak == 0 || (window.count() > 0 && !(rate.profile.arrivals_by(window) > 0))) {
+      error("rate", "the rate is 0 throughout the run: nothing would be sent",
+            "without --rate the run goes as fast as its workers can");
+    }
+    if (options_.duration && *options_.duration < rate.length) {
+      warn("duration", fmt::format("the run ends after {}, the rate's shape only after {}",
+                                   duration_text(*options_.duration), duration_text(rate.length)));
+    }
+  }
+
+  void check_numbers() {
+    check_connections();
+    if (options_.strict && options_.allow_invalid) {
+      error("strict", "contradicts --allow-invalid", "leave one of them out");
+    }
+    if (options_.once && options_.dry_run) {
+      error("once", "contradicts --dry-run, which sends nothing", "leave one of them out");
+    }
+    for (const AbortRule& rule : options_.aborts) {
+      if (options_.duration && rule.window > *options_.duration) {
+        warn("abort-on", fmt::format("a window of {} is never full in a run of {}",
+                                     duration_text(rule.window), duration_text(*options_.duration)));
+      }
+    }
+  }
+
+  void check_connections() {
+    if (!options_.connections) return;
+    const bool closed = options_.model != Model::open;
+    if (!closed && !options_.concurrency) return;
+    const std::uint32_t workers = options_.concurrency.value_or(kClosedConcurrency);
+    const std::uint32_t connections = *options_.connections;
+    if (connections > workers) {
+      error("connections",
+            fmt::format("{} connections are more than the {} requests in flight ever need",
+                        format_count(connections), format_count(workers)),
+            fmt::format("--concurrency {}, or fewer connections", connections));
+    } else if (connections < workers && closed && command_.id == kHttp) {
+      warn("connections",
+           fmt::format("{} of {} workers can be busy at once: HTTP/1.1 takes one request a connection",
+                       format_count(connections), format_count(workers)));
+    }
+  }
+
+  void check_output() {
+    std::map<std::string, std::string_view> paths;
+    const auto add = [&](const std::string& path, std::string_view name) {
+      if (path.starts_with("/dev/")) return;
+      if (!paths.emplace(path, name).second) {
+        error(name, fmt::format("{} is written to twice", path), "give each output its own file");
+      }
+    };
+    for (const Output& output : options_.outs) add(output.path, "out");
+    if (!options_.stream.empty()) add(options_.stream, "stream");
+    std::map<std::string, int> keys;
+    for (const auto& [key, value] : options_.tags) {
+      if (++keys[key] == 2) error("tag", fmt::format("{} is set twice", key));
+    }
+  }
+
+  /// What holds for `option`, as text; nothing secret.
+  std::string value_text(const Option& option) const {
+    const std::string_view name = option.name;
+    if (name == "rate" && options_.rate) return options_.rate->text;
+    if (name == "duration") return options_.duration ? duration_text(*options_.duration) : "none";
+    if (name == "timeout") return duration_text(options_.timeout);
+    if (name == "drain") return duration_text(options_.drain);
+    if (options_.model != Model::closed) {
+      if (name == "max-wait" && options_.on_saturation == OnSaturation::queue) {
+        return duration_text(options_.max_wait);
+      }
+    }
+    if (!settings_.has(name)) return standard_text(option);
+    if (option.kind == Kind::duration) {
+      return duration_text(read(name, parse_duration).value_or(Duration{}));
+    }
+    if (option.kind == Kind::count) return fmt::format("{}", read(name, parse_count).value_or(0));
+    std::vector<std::string> texts = settings_.all(name);
+    if (option.secret) {
+      for (std::string& text : texts) text = without_secret(option, text);
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  std::string standard_text(const Option& option) const {
+    const std::string_view name = option.name;
+    if (option.kind == Kind::flag) return "false";
+    if (name == "concurrency" && options_.model == Model::closed) {
+      return fmt::format("{}", kClosedConcurrency);
+    }
+    if (name == "concurrency" || name == "threads" || name == "connections") return {};
+    if (name == "max-wait" || name == "rate") return "none";
+    return std::string(option.standard);
+  }
+
+  static std::string without_secret(const Option& option, const std::string& text) {
+    if (option.kind != Kind::header) return fmt::format("({} bytes)", text.size());
+    if (text.starts_with('@')) return text;
+    return text.substr(0, text.find(':')) + ": ...";
+  }
+
+  void resolve_rows() {
+    for (const Option& option : options()) {
+      const bool tells = option.group != Group::general && option.group != Group::trying;
+      if ((option.commands & command_.id) == 0 || !tells) continue;
+      options_.resolved.push_back(
+          {option.key(), value_text(option), settings_.source(option.name)});
+    }
+  }
+
+  const Command& command_;
+  const Settings& settings_;
+  BuiltOptions built_;
+  LoadOptions& options_ = built_.options;
+};
+
+}  // namespace
+
+BuiltOptions build_load_options(const Command& command, const Settings& settings) {
+  return Builder(command, settings).run();
+}
+
+}  // namespace onbeat::options

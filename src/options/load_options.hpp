@@ -1,0 +1,88 @@
+// The load options of a run, typed, from its settings, with everything that does not fit together found at once.
+// What depends on the host (cores, ports, descriptors) stays empty here: the plan fills it in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <onbeat/kernel/driver.hpp>
+#include <onbeat/kernel/schedule.hpp>
+
+#include "options/limits.hpp"
+#include "options/on_late.hpp"
+#include "options/rate_grammar.hpp"
+#include "options/settings.hpp"
+#include "options/threshold.hpp"
+
+namespace onbeat::options {
+
+enum class Color : std::uint8_t { automatic, always, never };
+
+/// One row of the report's options.
+struct Resolved {
+  std::string key;
+  std::string value;  // empty: the plan decides, and fills it in
+  Source source = Source::standard;
+};
+
+struct LoadOptions {
+  std::optional<RateSpec> rate;
+  kernel::Model model = kernel::Model::closed;
+  kernel::Arrivals arrivals = kernel::Arrivals::even;
+  std::optional<std::uint32_t> concurrency;  // closed without one: kClosedConcurrency
+  std::optional<std::uint32_t> connections;  // empty: as needed
+  /// The issue window; empty: until `requests` have been sent.
+  std::optional<Duration> duration;
+  std::optional<std::uint64_t> requests;
+  Duration warmup{};
+
+  LatePolicy late;
+  Duration late_after{};  // 0: the kernel's default
+  Duration catch_up_limit = std::chrono::seconds(1);
+  kernel::OnSaturation on_saturation = kernel::OnSaturation::queue;
+  Duration max_wait{};
+  std::uint64_t queue_limit = UINT64_MAX;
+  Duration timeout{};
+  Duration drain{};
+
+  std::optional<unsigned> threads;
+  bool spin = false;
+  std::vector<unsigned> cpu_list;  // empty: not pinned
+  std::uint64_t seed = 1;
+
+  std::vector<Threshold> thresholds;
+  std::vector<AbortRule> aborts;
+  Limits limits;
+  bool strict = false, allow_invalid = false;
+
+  std::vector<Output> outs;
+  std::string stream;  // path; empty: none
+  std::vector<double> percentiles;  // beside the usual ones
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> tags;
+  bool json = false, quiet = false;
+  Color color = Color::automatic;
+  bool once = false, dry_run = false;
+
+  /// Every option of the command but --help and the like, in the table's order; secrets left out.
+  std::vector<Resolved> resolved;
+};
+
+inline constexpr std::uint32_t kClosedConcurrency = 10;
+inline constexpr Duration kStandardDuration = std::chrono::seconds(10);
+inline constexpr Duration kStandardTimeout = std::chrono::seconds(30);
+inline constexpr Duration kLongestStandardDrain = std::chrono::seconds(10);
+
+struct BuiltOptions {
+  LoadOptions options;  // of use only without errors
+  std::vector<Problem> errors;
+  std::vector<Problem> warnings;
+};
+
+/// Values that their grammar refuses count as not given: whoever read them has reported them.
+BuiltOptions build_load_options(const Command& command, const Settings& settings);
+
+}  // namespace onbeat::options

@@ -1,0 +1,56 @@
+#include "options/request_options.hpp"
+
+#include <fmt/format.h>
+
+#include "options/file.hpp"
+
+namespace onbeat::options {
+namespace {
+
+constexpr std::size_t kLargestBody = std::size_t{256} << 20;
+
+void read_headers(const Settings& settings, const HeaderSources& sources, BuiltRequest& built) {
+  const Settings::Value* value = settings.find("header");
+  if (value == nullptr) return;
+  for (const std::string& text : value->texts) {
+    auto headers = parse_header(text, sources);
+    if (headers) {
+      built.options.headers.insert(built.options.headers.end(), headers->begin(), headers->end());
+    } else {
+      built.errors.push_back(
+          {value->origin, headers.error().message, headers.error().hint, {}, 0});
+    }
+  }
+}
+
+void read_body(const Settings& settings, BuiltRequest& built) {
+  if (settings.has("body")) built.options.body = settings.text("body");
+  const Settings::Value* file = settings.find("body-file");
+  if (file == nullptr) return;
+  if (settings.has("body")) {
+    built.errors.push_back({file->origin, "contradicts --body", "leave one of them out", {}, 0});
+    return;
+  }
+  auto body = read_file(file->texts.back(), kLargestBody);
+  if (body) {
+    built.options.body = std::move(*body);
+  } else {
+    built.errors.push_back({file->origin,
+                            fmt::format("cannot read {}: {}", file->texts.back(), body.error()),
+                            {}, {}, 0});
+  }
+}
+
+}  // namespace
+
+BuiltRequest build_request_options(const Settings& settings, const HeaderSources& sources) {
+  BuiltRequest built;
+  read_headers(settings, sources, built);
+  read_body(settings, built);
+  built.options.method = settings.has("method")    ? settings.text("method")
+                         : built.options.body      ? "POST"
+                                                   : "GET";
+  return built;
+}
+
+}  // namespace onbeat::options

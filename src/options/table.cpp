@@ -1,0 +1,312 @@
+// The rows.
+#include "options/table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace onbeat::options {
+namespace {
+
+constexpr std::uint64_t kMostThreads = 1024;
+constexpr std::uint64_t kMostWorkers = 1'000'000;
+
+const std::vector<Option>& rows() {
+  static const std::vector<Option> kRows{
+      // Load
+      {.name = "rate", .value = "RATE", .kind = Kind::rate_profile, .standard = "none: a closed run",
+       .help = "Arrivals per second, whether or not earlier ones are answered: 5000, 5k, 300/m, "
+               "100..500 over 30s, stages \"0..500 over 1m, 500 for 5m, 0 over 30s\", "
+               "sine(mean=500, amplitude=200, period=60s), spike(base=100, peak=1000, at=10s, for=5s)",
+       .group = Group::load, .commands = kLoading},
+      {.name = "arrivals", .value = "even|poisson", .kind = Kind::choice, .standard = "even",
+       .help = "How arrivals are spread over time",
+       .group = Group::load, .commands = kLoading, .choices = {"even", "poisson"}},
+      {.name = "mode", .value = "fixed|open|closed", .kind = Kind::choice, .standard = "fixed",
+       .help = "fixed: open with a rate, closed without; closed with a rate: workers take the next "
+               "arrival when they are free",
+       .group = Group::load, .commands = kLoading, .choices = {"fixed", "open", "closed"}},
+      {.name = "concurrency", .letter = 'c', .value = "N", .kind = Kind::count,
+       .standard = "closed 10; open 10,000 or what ports and descriptors allow",
+       .help = "Closed: workers, each one request at a time; open: the most in flight",
+       .group = Group::load, .commands = kLoading, .lowest = 1, .highest = kMostWorkers},
+      {.name = "connections", .value = "N", .kind = Kind::count, .standard = "as many as needed",
+       .help = "A fixed number of connections, opened before the measured part",
+       .group = Group::load, .commands = kLoading, .lowest = 1, .highest = kMostWorkers},
+      {.name = "duration", .letter = 'd', .value = "TIME", .kind = Kind::duration,
+       .standard = "10s, or the length of the rate's ramps and stages; none with --requests",
+       .help = "How long new requests are issued", .group = Group::load, .commands = kLoading,
+       .family = "length"},
+      {.name = "requests", .letter = 'n', .value = "N", .kind = Kind::count, .standard = "no limit",
+       .help = "End after exactly N requests, or at --duration if that comes first",
+       .group = Group::load, .commands = kLoading, .lowest = 1, .family = "length"},
+      {.name = "warmup", .value = "TIME", .kind = Kind::duration, .standard = "0s",
+       .help = "Load at the first rate before the measured part, counted apart",
+       .group = Group::load, .commands = kLoading},
+      {.name = "on-late", .value = "catch_up|skip|burst:N", .kind = Kind::on_late,
+       .standard = "catch_up",
+       .help = "Arrivals that this generator itself is late for: send at once, count as missed, or "
+               "send at most N at once",
+       .group = Group::load, .commands = kLoading},
+      {.name = "late-after", .value = "TIME", .kind = Kind::duration,
+       .standard = "1ms or the mean gap between arrivals, whichever is longer",
+       .help = "From which lag on an arrival is late", .group = Group::load, .commands = kLoading},
+      {.name = "catch-up-limit", .value = "TIME", .kind = Kind::duration, .standard = "1s",
+       .help = "Arrivals later than this are missed instead of caught up with",
+       .group = Group::load, .commands = kLoading},
+      {.name = "on-saturation", .value = "queue|drop", .kind = Kind::choice, .standard = "queue",
+       .help = "When as many are in flight as may be: wait, or count the arrival as saturated",
+       .group = Group::load, .commands = kLoading, .choices = {"queue", "drop"}},
+      {.name = "max-wait", .value = "TIME", .kind = Kind::duration, .standard = "the timeout",
+       .help = "Arrivals that waited longer for their turn are missed",
+       .group = Group::load, .commands = kLoading},
+      {.name = "queue-limit", .value = "N", .kind = Kind::count, .standard = "no limit",
+       .help = "How many arrivals may wait; more are saturated",
+       .group = Group::load, .commands = kLoading, .lowest = 1},
+      {.name = "timeout", .value = "TIME", .kind = Kind::duration, .standard = "30s",
+       .help = "For one request, from its start; what takes longer is cut off and recorded as such",
+       .group = Group::load, .commands = kLoading},
+      {.name = "drain", .value = "TIME", .kind = Kind::duration,
+       .standard = "the timeout, at most 10s",
+       .help = "How long the run waits at its end for what is in flight",
+       .group = Group::load, .commands = kLoading},
+      {.name = "threads", .value = "N", .kind = Kind::count,
+       .standard = "load: by the rate, closed half the cores; target: 1",
+       .help = "Event loops, one thread each", .group = Group::load, .commands = kLoading | kTarget,
+       .lowest = 1, .highest = kMostThreads},
+      {.name = "spin", .kind = Kind::flag, .standard = "off",
+       .help = "Never sleep between arrivals: less lag for whole cores of CPU",
+       .group = Group::load, .commands = kLoading},
+      {.name = "cpu-list", .value = "LIST", .kind = Kind::cpu_list, .standard = "all allowed",
+       .help = "Pin the loops to these cores in turn: 0-3,6", .group = Group::load,
+       .commands = kLoading},
+      {.name = "seed", .value = "N", .kind = Kind::count, .standard = "1",
+       .help = "The same seed gives the same arrivals and the same choices", .group = Group::load,
+       .commands = kLoading},
+      // HTTP
+      {.name = "method", .letter = 'X', .value = "METHOD", .kind = Kind::word,
+       .standard = "GET, or POST with a body", .help = "The request's method", .group = Group::http,
+       .commands = kHttp},
+      {.name = "header", .letter = 'H', .value = "'NAME: VALUE'", .kind = Kind::header,
+       .standard = "none",
+       .help = "A header (repeatable); $NAME in the value comes from the environment, @FILE reads "
+               "headers from a file",
+       .group = Group::http, .commands = kHttp, .repeatable = true, .secret = true},
+      {.name = "body", .value = "TEXT", .kind = Kind::text, .standard = "none",
+       .help = "The request's body", .group = Group::http, .commands = kHttp, .secret = true,
+       .family = "body"},
+      {.name = "body-file", .value = "FILE", .kind = Kind::path, .standard = "none",
+       .help = "The request's body, byte for byte from a file", .group = Group::http,
+       .commands = kHttp, .family = "body"},
+      // Judging
+      {.name = "threshold", .value = "EXPR", .kind = Kind::threshold, .standard = "none",
+       .help = "What must hold at the end, or the exit code is 1 (repeatable): 'p(99) < 25ms', "
+               "'error_rate < 1%', 'rate > 4950/s'",
+       .group = Group::judging, .commands = kLoading, .repeatable = true},
+      {.name = "abort-on", .value = "EXPR", .kind = Kind::abort_rule, .standard = "none",
+       .help = "End the run when this comes true, exit code 6 (repeatable): "
+               "'error_rate > 20% over 5s'",
+       .group = Group::judging, .commands = kLoading, .repeatable = true},
+      {.name = "strict", .kind = Kind::flag, .standard = "off",
+       .help = "A degraded measurement, too, gives exit code 3", .group = Group::judging,
+       .commands = kLoading},
+      {.name = "allow-invalid", .kind = Kind::flag, .standard = "off",
+       .help = "An invalid measurement does not give exit code 3", .group = Group::judging,
+       .commands = kLoading},
+      {.name = "limit", .value = "CHECK.LEVEL=X", .kind = Kind::limit, .standard = "none changed",
+       .help = "A limit of the verdict's checks (repeatable): lag_p99.degraded=2ms",
+       .group = Group::judging, .commands = kLoading, .repeatable = true},
+      // Output
+      {.name = "out", .value = "FORMAT=FILE", .kind = Kind::out, .standard = "none",
+       .help = "Write the report to a file as json, csv or html (repeatable)",
+       .group = Group::output, .commands = kLoading, .choices = {"json", "csv", "html"},
+       .repeatable = true},
+      {.name = "out", .value = "json=FILE", .kind = Kind::out, .standard = "none",
+       .help = "Write the results to a file", .group = Group::output, .commands = kDoctor,
+       .choices = {"json"}},
+      {.name = "json", .kind = Kind::flag, .standard = "off",
+       .help = "Print the report as JSON instead of text", .group = Group::output,
+       .commands = kLoading | kDoctor},
+      {.name = "stream", .value = "FILE", .kind = Kind::path, .standard = "none",
+       .help = "Write each interval as a line of JSON while the run lasts", .group = Group::output,
+       .commands = kLoading},
+      {.name = "percentiles", .value = "LIST", .kind = Kind::percentiles, .standard = "none more",
+       .help = "Percentiles to report beside the usual ones: 97,99.5", .group = Group::output,
+       .commands = kLoading},
+      {.name = "name", .value = "TEXT", .kind = Kind::text, .standard = "none",
+       .help = "A name for the run, kept in the report", .group = Group::output,
+       .commands = kLoading},
+      {.name = "tag", .value = "K=V", .kind = Kind::tag, .standard = "none",
+       .help = "A label for the run, kept in the report (repeatable)", .group = Group::output,
+       .commands = kLoading, .repeatable = true},
+      {.name = "quiet", .kind = Kind::flag, .standard = "off",
+       .help = "No live view and no progress: only the report", .group = Group::output,
+       .commands = kLoading},
+      {.name = "color", .value = "auto|always|never", .kind = Kind::choice, .standard = "auto",
+       .help = "Colours on the terminal", .group = Group::output, .commands = kLoading | kDoctor,
+       .choices = {"auto", "always", "never"}},
+      // Trying
+      {.name = "once", .kind = Kind::flag, .standard = "off",
+       .help = "Send one request and print the whole exchange with its timings",
+       .group = Group::trying, .commands = kLoading},
+      {.name = "dry-run", .kind = Kind::flag, .standard = "off",
+       .help = "Send nothing: print the resolved options, the planned arrivals and the preflight",
+       .group = Group::trying, .commands = kLoading},
+      // Target
+      {.name = "port", .value = "P", .kind = Kind::count, .standard = "a free one, printed",
+       .help = "The port to listen on", .group = Group::target, .commands = kTarget,
+       .highest = 65535},
+      {.name = "address", .value = "IP", .kind = Kind::path, .standard = "127.0.0.1",
+       .help = "The address to listen on", .group = Group::target, .commands = kTarget},
+      {.name = "delay", .value = "TIME", .kind = Kind::duration, .standard = "0s",
+       .help = "How long each answer is held back", .group = Group::target, .commands = kTarget},
+      {.name = "bytes", .value = "SIZE", .kind = Kind::size, .standard = "0",
+       .help = "The size of each answer's body", .group = Group::target, .commands = kTarget},
+      {.name = "fault", .value = "KIND[:ARGS]", .kind = Kind::path, .standard = "none",
+       .help = "Misbehave (repeatable): stall, freeze, reset, slow_bytes", .group = Group::target,
+       .commands = kTarget, .repeatable = true},
+      // Doctor
+      {.name = "quick", .kind = Kind::flag, .standard = "off",
+       .help = "Shorter measurements, less exact", .group = Group::checks, .commands = kDoctor},
+      // Everywhere
+      {.name = "help", .letter = 'h', .kind = Kind::flag, .standard = "off",
+       .help = "Print this help", .group = Group::general, .commands = kEvery},
+      {.name = "version", .kind = Kind::flag, .standard = "off",
+       .help = "Print the version", .group = Group::general, .commands = kEvery},
+  };
+  return kRows;
+}
+
+const std::vector<Command>& command_rows() {
+  static const std::vector<Command> kCommands{
+      {.id = kHttp, .name = "http", .synopsis = "URL... [options]",
+       .summary = "Load an HTTP/1.1 server and report the truth about it",
+       .examples = {"onbeat http http://127.0.0.1:8080/   # closed: 10 workers, 10 s",
+                    "onbeat http URL --rate 5000 -d 30s --threshold 'p(99) < 25ms'   # open, judged",
+                    "onbeat http URL --rate '0..500 over 1m, 500 for 5m' --out html=report.html   # stages",
+                    "onbeat http URL -X POST -H 'Content-Type: application/json' --body-file order.json --once   # try one request"},
+       .positional = "a URL", .fewest = 1, .most = 10'000},
+      {.id = kTarget, .name = "target http", .synopsis = "[options]",
+       .summary = "Serve HTTP as a test bench, with delays and faults on demand",
+       .examples = {"onbeat target http --port 8080 --delay 5ms   # every answer takes 5 ms",
+                    "onbeat target http --port 8080 --bytes 1k --threads 2   # as fast as it can"}},
+      {.id = kDoctor, .name = "doctor", .synopsis = "[options]",
+       .summary = "Measure what this host allows and how exactly it can measure",
+       .examples = {"onbeat doctor   # within 45 s", "onbeat doctor --out json=host.json   # for a script"}},
+  };
+  return kCommands;
+}
+
+constexpr std::array kForeign{
+    ForeignFlag{"-z", "hey, oha", "--duration (-d)"},
+    ForeignFlag{"-q", "hey, oha", "--rate (a total over all workers); for silence --quiet"},
+    ForeignFlag{"-t", "wrk, hey, k6", "--threads for threads, --timeout for a timeout"},
+    ForeignFlag{"-R", "wrk2", "--rate"},
+    ForeignFlag{"-r", "ab, h2load", "--rate"},
+    ForeignFlag{"-L", "wrk", "nothing: percentiles are always printed", false},
+    ForeignFlag{"-s", "wrk", "-X, -H and --body for the request"},
+    ForeignFlag{"-T", "wrk, hey, h2load", "--timeout for a timeout, -H 'Content-Type: ...' for a type"},
+    ForeignFlag{"-m", "hey, h2load", "--method (-X)"},
+    ForeignFlag{"-D", "hey, h2load", "--body-file for a body, --duration (-d) for a time"},
+    ForeignFlag{"-w", "k6, vegeta", "--concurrency (-c)"},
+    ForeignFlag{"-k", "ab", "nothing: connections are kept open", false},
+    ForeignFlag{"-p", "ab", "--body-file"},
+    ForeignFlag{"-i", "k6", "--requests (-n)"},
+    ForeignFlag{"-u", "k6", "--concurrency (-c)"},
+    ForeignFlag{"-A", "hey", "-H 'Accept: ...'"},
+    ForeignFlag{"-a", "hey", "-H 'Authorization: ...' or -H @file"},
+    ForeignFlag{"-o", "hey, oha", "--out FORMAT=FILE"},
+    ForeignFlag{"-v", "other tools", "--once to see a whole exchange", false},
+    ForeignFlag{"--vus", "k6", "--concurrency (-c)"},
+    ForeignFlag{"--users", "locust", "--concurrency (-c)"},
+    ForeignFlag{"--clients", "h2load", "--concurrency (-c)"},
+    ForeignFlag{"--iterations", "k6", "--requests (-n)"},
+    ForeignFlag{"--stage", "k6", "--rate '0..500 over 1m, 500 for 5m'"},
+    ForeignFlag{"--rps", "k6, h2load", "--rate"},
+    ForeignFlag{"--qps", "fortio, oha", "--rate"},
+    ForeignFlag{"--latency", "wrk", "nothing: percentiles are always printed", false},
+    ForeignFlag{"--latency-correction", "oha", "nothing: response times are always counted from when each was due", false},
+    ForeignFlag{"--summary-export", "k6", "--out json=FILE"},
+    ForeignFlag{"--output", "k6, oha", "--out FORMAT=FILE"},
+    ForeignFlag{"--warm-up-time", "h2load", "--warmup"},
+    ForeignFlag{"--no-tui", "oha", "--quiet", false},
+    ForeignFlag{"--script", "wrk", "-X, -H and --body for the request"},
+    ForeignFlag{"--max-workers", "vegeta", "--concurrency (-c)"},
+    ForeignFlag{"-workers", "vegeta", "--concurrency (-c)"},
+    ForeignFlag{"-max-workers", "vegeta", "--concurrency (-c)"},
+    ForeignFlag{"-targets", "vegeta", "URLs as arguments"},
+    ForeignFlag{"-attack", "vegeta", "onbeat http URL", false},
+    ForeignFlag{"-keepalive", "vegeta, fortio", "nothing: connections are kept open", false},
+    ForeignFlag{"-qps", "fortio", "--rate"},
+    ForeignFlag{"-disable-keepalive", "hey", "nothing: connections are kept open", false},
+    ForeignFlag{"-cpus", "hey", "--threads"},
+    ForeignFlag{"-host", "hey", "-H 'Host: ...'"},
+};
+
+constexpr std::array<std::string_view, 19> kLaterCommands{
+    "bench", "grpc",  "run",   "cache", "mqtt", "nats",   "ws",      "graphql",  "serve",  "agent",
+    "check", "fmt",   "call",  "new",   "report", "compare", "profiles", "explain", "scenario"};
+
+constexpr std::array<std::string_view, 28> kLaterOptions{
+    "profile",        "config",          "data",          "expect-status",  "expect-header",
+    "expect-body",    "calibrate",       "streams",       "connect-timeout", "max-duration",
+    "ramp-up",        "cool-down",       "warmup-mode",   "max-rps",        "load-schedule",
+    "load-start",     "load-step",       "load-end",      "load-profile",   "keepalive",
+    "cpus",           "assert-mode",     "sample-rate",   "skip-first",     "duration-stop",
+    "insecure",       "redirects",       "progress-interval"};
+
+}  // namespace
+
+std::string Option::key() const {
+  std::string text(name);
+  std::ranges::replace(text, '-', '_');
+  return text;
+}
+
+std::string Option::environment() const {
+  std::string text = "ONBEAT_" + key();
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - ('a' - 'A'));
+  }
+  return text;
+}
+
+std::span<const Option> options() { return rows(); }
+std::span<const Command> commands() { return command_rows(); }
+std::span<const ForeignFlag> foreign_flags() { return kForeign; }
+std::span<const std::string_view> later_commands() { return kLaterCommands; }
+std::span<const std::string_view> later_options() { return kLaterOptions; }
+
+const Option* find_option(std::string_view name, std::uint32_t commands) {
+  const auto found = std::ranges::find_if(rows(), [&](const Option& option) {
+    return option.name == name && (option.commands & commands) != 0;
+  });
+  return found == rows().end() ? nullptr : &*found;
+}
+
+const Option* find_letter(char letter, std::uint32_t commands) {
+  const auto found = std::ranges::find_if(rows(), [&](const Option& option) {
+    return letter != 0 && option.letter == letter && (option.commands & commands) != 0;
+  });
+  return found == rows().end() ? nullptr : &*found;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::ranges::find(command_rows(), name, &Command::name);
+  return found == command_rows().end() ? nullptr : &*found;
+}
+
+std::string_view title(Group group) {
+  switch (group) {
+    case Group::load: return "Load";
+    case Group::http: return "Request";
+    case Group::judging: return "Judging";
+    case Group::output: return "Output";
+    case Group::trying: return "Trying";
+    case Group::target: return "Target";
+    case Group::checks: return "Checks";
+    case Group::general: return "General";
+  }
+  return {};
+}
+
+}  // namespace onbeat::options

@@ -1,0 +1,109 @@
+// The one table of options. Flags, help, and the resolved options of a report are read from it; BENCH keys,
+// configuration files, ONBEAT_* variables and completion are further readers of the same rows.
+//
+// An option stands here only when it works: what later versions bring is in later_options().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/grammar.hpp"
+
+namespace onbeat::options {
+
+/// Commands as bits, so that an option can belong to several.
+enum CommandSet : std::uint32_t {
+  kNoCommand = 0,
+  kHttp = 1U << 0,
+  kTarget = 1U << 1,
+  kDoctor = 1U << 2,
+  kLoading = kHttp,                      // what drives load
+  kEvery = kHttp | kTarget | kDoctor,
+};
+
+enum class Group : std::uint8_t { load, http, judging, output, trying, target, checks, general };
+
+/// What a value is; decides which grammar checks it.
+enum class Kind : std::uint8_t {
+  flag,          // no value, or =true, =false
+  text,          // anything
+  path,          // anything but nothing
+  word,          // a token: letters, digits, '_' and '-'
+  choice,        // one of `choices`
+  count,         // parse_count, within [lowest, highest]
+  duration,      // parse_duration
+  size,          // parse_size
+  rate_profile,  // parse_rate_profile
+  percentiles,   // parse_percentiles
+  cpu_list,      // parse_cpu_list
+  tag,           // parse_tag
+  out,           // parse_out with `choices` as formats
+  header,        // Name: value, or @file; checked where it is read
+  threshold,     // parse_threshold
+  abort_rule,    // parse_abort
+  limit,         // parse_limit
+  on_late,       // catch_up, skip or burst:N
+};
+
+struct Option {
+  std::string_view name;         // long, without dashes
+  char letter = 0;               // short, or 0
+  std::string_view value = {};   // how help names its value; empty for flags
+  Kind kind = Kind::text;
+  std::string_view standard;     // what holds when nothing sets it, in words or as a value
+  std::string_view help;         // one sentence, without a full stop
+  Group group = Group::general;
+  std::uint32_t commands = kNoCommand;
+  std::vector<std::string_view> choices = {};
+  bool repeatable = false;
+  bool secret = false;           // its value may hold secrets: never quoted, logged or reported
+  std::uint64_t lowest = 0, highest = UINT64_MAX;  // of a count
+  /// Options of one family replace each other across sources: a flag --requests does away with a duration
+  /// from a file. Empty: stands alone.
+  std::string_view family = {};
+
+  /// "max_wait": the key in BENCH, configuration files and the report's options.
+  [[nodiscard]] std::string key() const;
+  /// "ONBEAT_MAX_WAIT".
+  [[nodiscard]] std::string environment() const;
+};
+
+struct Command {
+  CommandSet id = kNoCommand;
+  std::string_view name;         // "target http": words separated by one space
+  std::string_view synopsis;     // after "onbeat NAME "
+  std::string_view summary;      // one sentence
+  std::vector<std::string_view> examples;  // whole command lines, each "command   # what it does"
+  std::string_view positional = {};  // what one positional is, "a URL"; empty: takes none
+  std::size_t fewest = 0, most = 0;        // positionals
+};
+
+/// A flag of another tool, and ours for it.
+struct ForeignFlag {
+  std::string_view flag;         // with its dashes
+  std::string_view tools;        // whose it is
+  std::string_view ours;         // what to write instead
+  bool takes_value = true;
+};
+
+std::span<const Option> options();
+std::span<const Command> commands();
+std::span<const ForeignFlag> foreign_flags();
+/// Names of commands and flags that are planned but not in this version.
+std::span<const std::string_view> later_commands();
+std::span<const std::string_view> later_options();
+
+/// The row of a long name or a letter that belongs to one of `commands`.
+const Option* find_option(std::string_view name, std::uint32_t commands = kEvery);
+const Option* find_letter(char letter, std::uint32_t commands = kEvery);
+const Command* find_command(std::string_view name);
+std::string_view title(Group group);
+
+/// Checks one value against its row. Headers are only looked at, not read.
+std::optional<GrammarError> check_value(const Option& option, std::string_view text);
+
+}  // namespace onbeat::options
