@@ -59,6 +59,13 @@ std::uint64_t LiveRate::read(RateProfile& profile) const {
   return version_.load(std::memory_order_relaxed);
 }
 
+std::uint64_t LiveRate::read(RateProfile& profile, double position) {
+  std::lock_guard lock(mutex_);
+  profile_.resume_at(position);
+  profile = profile_;
+  return version_.load(std::memory_order_relaxed);
+}
+
 void LiveRate::on_change(std::function<void()> wake) {
   std::lock_guard lock(wakes_mutex_);
   wakes_.push_back(std::move(wake));

@@ -192,6 +192,8 @@ Duration RateProfile::constant_time(const Segment& segment, double arrivals) noe
 // I at the boundary, nudged by less than the dust of rounding so that it agrees with time_of():
 // arrival n belongs before the boundary exactly when it was due before it.
 void RateProfile::begin_segment(Duration start, Segment segment) {
+  const bool unlimited = !segments_.empty() && segments_.back().shape == Shape::unlimited;
+  if (unlimited && segment.shape == Shape::unlimited) return;  // it goes on
   segment.start = start;
   segment.arrivals = arrivals_by(start);
   const double n = std::nearbyint(segment.arrivals);
@@ -308,6 +310,15 @@ void RateProfile::append(Duration from, double rate) {
   while (!segments_.empty() && segments_.back().start >= from) segments_.pop_back();
   begin_segment(from, constant_segment(rate));
   shape_length_ = from;
+}
+
+void RateProfile::resume_at(double x) {
+  const auto waiting = std::ranges::find(segments_, kInfinity, &Segment::arrivals);
+  if (waiting == segments_.end()) return;
+  waiting->arrivals = std::max(x, (waiting - 1)->arrivals);
+  const std::vector<Segment> later(waiting + 1, segments_.end());
+  segments_.erase(waiting + 1, segments_.end());
+  for (const Segment& segment : later) begin_segment(segment.start, segment);
 }
 
 Duration RateProfile::last_boundary() const noexcept {

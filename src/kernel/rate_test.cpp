@@ -397,6 +397,22 @@ TEST(RateProfile, AppendToAnEmptyProfileResumesAPause) {
   EXPECT_EQ(profile.time_of(1), 2100ms);
 }
 
+TEST(RateProfile, AfterAnInfiniteRateItGoesOnWhereItIsTold) {
+  auto profile = RateProfile::phased({{2s, 10}, {1s, kInfinity}});
+  profile.append(5s, 100);
+  profile.append(6s, 50);
+  EXPECT_EQ(profile.time_of(1e6), 2s);
+  profile.resume_at(1000);
+  EXPECT_EQ(profile.time_of(999), 2s);
+  EXPECT_EQ(profile.time_of(1000), 5s);
+  EXPECT_EQ(profile.time_of(1001), 5010ms);
+  EXPECT_EQ(profile.time_of(1100), 6s);
+  EXPECT_EQ(profile.time_of(1101), 6020ms);
+  EXPECT_EQ(profile.arrivals_by(7s), 1150);
+  profile.resume_at(5);
+  EXPECT_EQ(profile.time_of(1101), 6020ms);
+}
+
 TEST(RateProfile, AppendKeepsWhatWasDueBeforeIt) {
   Random random(77);
   for (int round = 0; round < 3000; ++round) {

@@ -45,6 +45,9 @@ class LiveRate {
   }
   /// Copies the segments into `profile` and returns the version they belong to. Waits for a change under way.
   std::uint64_t read(RateProfile& profile) const;
+  /// The same for a loop whose next arrival is at `position` (ScheduleCursor::position()): when the rate was +Inf until
+  /// now, the schedule goes on from there. Exact with one loop; with several, the first to read decides.
+  std::uint64_t read(RateProfile& profile, double position);
 
   /// Registers a loop's wake-up, called after each change by the thread that made it, until end().
   void on_change(std::function<void()> wake);

@@ -79,6 +79,10 @@ class RateProfile {
   /// From `from` on the constant `rate`, in place of whatever the profile had there; what was planned
   /// before `from` stays, to the arrival. This is how a live rate change is kept.
   void append(Duration from, double rate);
+  /// At a rate of +Inf no arrival has a number of its own, so I is +Inf from there on and what is appended
+  /// is not reached. This goes on with what was appended first, from x: I(its start) = x. Without such a
+  /// segment it does nothing.
+  void resume_at(double x);
   /// The start of the last segment.
   [[nodiscard]] Duration last_boundary() const noexcept;
 

@@ -43,6 +43,8 @@ class ScheduleCursor {
   /// Its due time since the run's start; kNoTime when there is none (any more, or for now: a pause
   /// without an end; a later append() can make it finite).
   [[nodiscard]] Duration due() const noexcept { return due_; }
+  /// What I(t) passes when it is due: its number when even.
+  [[nodiscard]] double position() const noexcept { return x_; }
   /// To the next arrival of this share.
   void next() noexcept;
   /// Recomputes due() from the (changed) profile.
