@@ -73,7 +73,7 @@ class IntervalMaker {
 template <class Merge>
 void expect_associative(Merge merge) {
   IntervalMaker maker(11);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const Interval a = maker.interval();
     const Interval b = maker.interval();
     const Interval c = maker.interval();

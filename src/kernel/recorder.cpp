@@ -68,7 +68,7 @@ void IntervalHistogram::add_to(Histogram& into) const {
   into.count_ += samples;
   into.censored_ += censored_;
   into.clamped_ += clamped_;
-  into.sum_ += sum_;
+  into.sum_ += earlier_sum_ + sum_;
   into.min_ = std::min(into.min_, min_);
   into.max_ = std::max(into.max_, max_);
   into.smallest_censored_ = std::min(into.smallest_censored_, smallest_censored_);
@@ -80,11 +80,13 @@ void IntervalHistogram::clear() noexcept {
   min_ = INT64_MAX;
   max_ = INT64_MIN;
   sum_ = 0;
+  earlier_sum_ = 0;
   censored_ = clamped_ = 0;
   smallest_censored_ = INT64_MAX;
 }
 
-struct Recorder::Endpoint {
+/// Its own cache lines, as a sheet.
+struct alignas(64) Recorder::Endpoint {
   std::uint64_t outcomes[kOutcomes] = {};
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   IntervalHistogram response, service, failed;
@@ -111,11 +113,14 @@ struct alignas(64) Recorder::Sheet {
   }
 
   Endpoint& endpoint(EndpointId id) {
-    if (id >= endpoints.size() || !endpoints[id]) [[unlikely]] {
-      if (id >= endpoints.size()) endpoints.resize(id + std::size_t{1});
-      endpoints[id] = std::make_unique<Endpoint>();
-    }
+    if (id >= endpoints.size() || !endpoints[id]) [[unlikely]]
+      make_endpoint(id);
     return *endpoints[id];
+  }
+
+  [[gnu::noinline, gnu::cold]] void make_endpoint(EndpointId id) {
+    if (id >= endpoints.size()) endpoints.resize(id + std::size_t{1});
+    endpoints[id] = std::make_unique<Endpoint>();
   }
 };
 

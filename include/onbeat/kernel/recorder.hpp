@@ -38,7 +38,12 @@ class IntervalHistogram {
   IntervalHistogram();
   void record(std::int64_t value) noexcept {
     ++counts_[bucket(value)];
-    sum_ += value;
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(sum_, value, &sum)) [[unlikely]] {
+      earlier_sum_ += sum_;
+      sum = value;
+    }
+    sum_ = sum;
     if (value < min_) min_ = value;
     if (value > max_) max_ = value;
   }
@@ -77,7 +82,8 @@ class IntervalHistogram {
       counts_;  // from calloc: the kernel gives zero pages on first touch
   // The buckets in use follow from min and max, the number of samples from the buckets.
   std::int64_t min_ = INT64_MAX, max_ = INT64_MIN;
-  detail::WideSum sum_ = 0;
+  std::int64_t sum_ = 0;
+  detail::WideSum earlier_sum_ = 0;  // what no longer fitted into sum_
   std::uint64_t censored_ = 0, clamped_ = 0;
   std::int64_t smallest_censored_ = INT64_MAX;
 };
