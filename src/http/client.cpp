@@ -15,9 +15,9 @@ Connection::Connection(net::Loop& loop, Peer& peer)
 
 Connection::~Connection() { close(); }
 
-Connection::Operation Connection::open(Instant deadline) {
+Connection::Operation Connection::open() {
   close();
-  begin(Step::connecting, deadline);
+  begin(Step::connecting, kNever);
   request_ = nullptr;
   begin_connect();
   return Operation(*this);
@@ -42,7 +42,7 @@ void Connection::begin(Step step, Instant deadline) noexcept {
   step_ = step;
   exchange_ = {};
   waiting_ = nullptr;
-  if (deadline != kNever) deadline_.set(deadline);
+  until_ = deadline;
 }
 
 void Connection::begin_connect() noexcept {
@@ -54,6 +54,7 @@ void Connection::begin_connect() noexcept {
     return fail(net::connect_error(transport.error()), transport.error());
   }
   transport_ = std::move(*transport);
+  deadline_.set(std::min(until_, connect_began_ + peer_.connect_timeout));
   transport_->wait_writable(*this);
 }
 
@@ -91,6 +92,7 @@ void Connection::idle_check() noexcept {
 void Connection::begin_exchange() noexcept {
   if (used_) ++peer_.ledger.reused;
   used_ = true;
+  if (until_ != kNever) deadline_.set(until_);
   sent_ = 0;
   parser_.begin(request_->is_head, sink_);
   if (!send()) return;
@@ -189,12 +191,12 @@ void Connection::finish() noexcept {
   if (waiting_) std::exchange(waiting_, nullptr).resume();
 }
 
-void Connection::on_deadline(Instant) noexcept {
+void Connection::on_deadline(Instant now) noexcept {
   if (step_ == Step::none) return;
   if (step_ == Step::connecting) {
     ++peer_.ledger.failed;
     transport_.reset();
-    return fail(request_ == nullptr ? NetError::connect_timeout : NetError::timeout);
+    return fail(now >= until_ ? NetError::timeout : NetError::connect_timeout);
   }
   drop_transport();
   fail(NetError::timeout);

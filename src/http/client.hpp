@@ -1,6 +1,6 @@
 // The HTTP/1.1 client: one exchange at a time on one connection.
 //
-//   Operation open(deadline)              connects
+//   Operation open()                      connects
 //   Operation exchange(request, deadline) connects if need be, sends, reads the response
 //
 // Both are awaited directly, without a child coroutine, and end exactly once: with the outcome, at
@@ -43,6 +43,7 @@ struct ConnectionLedger {
 struct Peer {
   std::vector<net::Address> addresses;  // used in turn
   net::ConnectOptions options;
+  Duration connect_timeout = std::chrono::seconds(5);
   ConnectionLedger ledger;
   std::size_t next_address = 0;
 };
@@ -78,8 +79,8 @@ class Connection final : private net::Waiter {
     Connection& connection_;
   };
 
-  /// Closes what is open first. The deadline may be kNever.
-  [[nodiscard]] Operation open(Instant deadline);
+  /// Closes what is open first. Within Peer::connect_timeout.
+  [[nodiscard]] Operation open();
   /// `request` (and `sink`, which may be null) must live until the operation has ended.
   [[nodiscard]] Operation exchange(const Request& request, Instant deadline,
                                    ResponseSink* sink = nullptr);
@@ -124,6 +125,7 @@ class Connection final : private net::Waiter {
   std::coroutine_handle<> waiting_;
   Exchange exchange_;
   Instant connect_began_{};
+  Instant until_ = kNever;  // the operation's deadline
   std::size_t address_ = 0;
   ResponseParser parser_;
   net::Deadline<Connection, &Connection::on_deadline> deadline_;

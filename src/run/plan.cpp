@@ -1,0 +1,140 @@
+#include "run/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <onbeat/kernel/schedule.hpp>
+
+#include "options/format.hpp"
+
+namespace onbeat::run {
+namespace {
+
+using kernel::Model;
+using options::Problem;
+
+constexpr std::uint32_t kOpenCeiling = 10'000;
+/// Descriptors that are not connections: loops, files, standard streams.
+constexpr std::uint64_t kOwnDescriptors = 64;
+constexpr double kUnitsPerThread = 100'000;
+
+/// How many connections at once the host allows to this target.
+std::uint64_t possible_connections(const Host& host, const PlanNeeds& needs) {
+  std::uint64_t most = host.descriptors > kOwnDescriptors ? host.descriptors - kOwnDescriptors : 1;
+  if (needs.local_ports && host.local_ports != 0)
+    most = std::min(most, std::uint64_t{host.local_ports} * std::max<std::size_t>(needs.addresses, 1));
+  return most;
+}
+
+unsigned choose_threads(const options::LoadOptions& options, const Host& host, const RunPlan& plan) {
+  const auto cores = static_cast<unsigned>(std::max(std::floor(host.cores), 1.0));
+  unsigned threads = 0;
+  if (options.threads) {
+    threads = *options.threads;
+  } else if (plan.model == Model::closed) {
+    threads = std::max(cores / 2, 1U);
+  } else {
+    const Duration until = plan.length == kNoTime ? plan.profile.shape_length() : plan.length;
+    const double peak = plan.profile.peak(until);
+    threads = std::min(static_cast<unsigned>(std::min(std::ceil(peak / kUnitsPerThread), 1024.0)), cores);
+  }
+  threads = std::clamp(threads, 1U, plan.driver.workers);
+  return plan.connections == 0 ? threads : std::min(threads, plan.connections);
+}
+
+}  // namespace
+
+Preflight make_plan(const options::LoadOptions& options, const Host& host, const PlanNeeds& needs) {
+  Preflight result;
+  RunPlan& plan = result.plan;
+  plan.model = options.model;
+  if (options.rate) plan.profile = options.rate->profile;
+  plan.arrivals = options.arrivals;
+  plan.seed = options.seed;
+  if (options.requests) plan.max_requests = *options.requests;
+  if (options.duration) plan.length = *options.duration;
+  plan.warmup = options.warmup;
+  plan.spin = options.spin;
+  plan.cpus.assign(options.cpu_list.begin(), options.cpu_list.end());
+  plan.drain_limit = options.drain;
+
+  kernel::DriverOptions& driver = plan.driver;
+  driver.model = options.model;
+  driver.on_late = options.late.on_late;
+  driver.burst = options.late.burst;
+  driver.late_after = options.late_after;
+  driver.catch_up_limit = options.catch_up_limit;
+  driver.on_saturation = options.on_saturation;
+  driver.max_wait = options.max_wait;
+  driver.queue_limit = options.queue_limit;
+
+  const std::uint64_t possible = possible_connections(host, needs);
+  const bool open = options.model == Model::open;
+  std::uint64_t workers = 0;
+  if (options.concurrency) {
+    workers = *options.concurrency;
+  } else {
+    workers = open ? std::min<std::uint64_t>(kOpenCeiling, possible) : options::kClosedConcurrency;
+    if (options.connections && needs.connection_per_worker) workers = *options.connections;
+  }
+  if (options.connections) plan.connections = *options.connections;
+  if (needs.connection_per_worker) {
+    if (options.connections) workers = std::min<std::uint64_t>(workers, *options.connections);
+    if (!open) plan.connections = static_cast<std::uint32_t>(workers);
+    if (workers > possible) {
+      result.errors.push_back(
+          {.where = "--concurrency",
+           .message = options::format_count(workers) + " connections are more than this host allows to the target: " +
+                      options::format_count(possible),
+           .hint = "the limit of open files is " + options::format_count(host.descriptors) + " (ulimit -n), and there are " +
+                   options::format_count(host.local_ports) + " local ports for each address of the target (net.ipv4.ip_local_port_range)",
+           .text = {}});
+      workers = possible;
+    }
+  }
+  driver.workers = static_cast<std::uint32_t>(std::max<std::uint64_t>(workers, 1));
+  plan.threads = choose_threads(options, host, plan);
+
+  for (const int cpu : plan.cpus)
+    if (!host.affinity.empty() && std::ranges::find(host.affinity, cpu) == host.affinity.end())
+      result.errors.push_back({.where = "--cpu-list",
+                               .message = "CPU " + std::to_string(cpu) + " is not among those that this process may use",
+                               .hint = {},
+                               .text = {}});
+  if (plan.threads > host.cores)
+    result.warnings.push_back({.where = "--threads",
+                               .message = std::to_string(plan.threads) + " loops on " + options::number_text(host.cores) +
+                                          " cores: they will wait for each other",
+                               .hint = "at most one loop a core",
+                               .text = {}});
+  result.decided = {{"concurrency", std::to_string(driver.workers)}, {"threads", std::to_string(plan.threads)}};
+  return result;
+}
+
+std::string load_text(const options::LoadOptions& options, const RunPlan& plan) {
+  std::string text;
+  switch (plan.model) {
+    case Model::closed: text = "closed, " + options::format_count(plan.driver.workers) + " at once"; break;
+    case Model::paced: text = "closed at a rate, " + options::format_count(plan.driver.workers) + " at once"; break;
+    case Model::open: text = plan.arrivals == kernel::Arrivals::even ? "open, even" : "open, Poisson"; break;
+  }
+  if (options.rate) text += ", " + options.rate->text;
+  if (plan.max_requests != UINT64_MAX) text += ", " + options::format_count(plan.max_requests) + " requests";
+  if (plan.length != kNoTime)
+    text += (plan.max_requests != UINT64_MAX ? ", at most " : " for ") + options::format_duration(plan.length);
+  return text;
+}
+
+std::optional<std::uint64_t> planned_arrivals(const RunPlan& plan) {
+  if (plan.model == Model::closed)
+    return plan.max_requests == UINT64_MAX ? std::nullopt : std::optional(plan.max_requests);
+  return kernel::planned_arrivals({.profile = plan.profile,
+                                   .arrivals = plan.arrivals,
+                                   .seed = plan.seed,
+                                   .share = 0,
+                                   .of = 1,
+                                   .max_arrivals = plan.max_requests,
+                                   .length = plan.length});
+}
+
+}  // namespace onbeat::run
