@@ -1,0 +1,62 @@
+#include "target/http_target.hpp"
+
+#include "target/http_connection.hpp"
+
+#include <utility>
+
+namespace onbeat::target {
+
+TargetCounts& TargetCounts::operator+=(const TargetCounts& other) noexcept {
+  connections += other.connections;
+  refused += other.refused;
+  open += other.open;
+  requests += other.requests;
+  answers += other.answers;
+  return *this;
+}
+
+HttpTarget::HttpTarget(net::Loop& loop, const HttpTargetOptions& options, FaultPlan* plan)
+    : loop_(loop),
+      defaults_{.delay = options.delay, .bytes = options.bytes},
+      own_plan_(plan == nullptr ? std::make_unique<FaultPlan>(options.faults) : nullptr),
+      plan_(plan == nullptr ? *own_plan_ : *plan) {}
+
+HttpTarget::~HttpTarget() {
+  while (!open_.empty()) remove(open_.front());
+}
+
+std::expected<net::Address, int> HttpTarget::listen(const net::Address& at) {
+  auto listener = loop_.listen(at, *this);
+  if (!listener) return std::unexpected(listener.error());
+  listener_ = *std::move(listener);
+  return listener_->address();
+}
+
+TargetCounts HttpTarget::counts() const noexcept {
+  // Ends first: a connection that opens or ends meanwhile does not make `open` negative.
+  const std::uint64_t ended = ended_.get();
+  TargetCounts counts{.connections = connections_.get(),
+                      .refused = refused_.get(),
+                      .requests = requests_.get(),
+                      .answers = answers_.get()};
+  counts.open = counts.connections - counts.refused - ended;
+  return counts;
+}
+
+void HttpTarget::accepted(std::unique_ptr<net::Transport> transport) {
+  connections_.add(1);
+  if (!plan_.enter()) {
+    refused_.add(1);
+    transport->reset();
+    return;
+  }
+  open_.emplace_front(*this, std::move(transport)).start(open_.begin());
+}
+
+void HttpTarget::remove(HttpConnection& connection) noexcept {
+  ended_.add(1);
+  plan_.leave();
+  open_.erase(connection.self_);
+}
+
+}  // namespace onbeat::target
