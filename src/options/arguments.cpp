@@ -1,11 +1,11 @@
 #include "options/arguments.hpp"
 
-#include <algorithm>
+#include "options/nearest.hpp"
+#include "options/scan.hpp"
 
 #include <fmt/format.h>
 
-#include "options/nearest.hpp"
-#include "options/scan.hpp"
+#include <algorithm>
 
 namespace onbeat::options {
 namespace {
@@ -17,7 +17,8 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 std::string commands_of(std::string_view name) {
   std::vector<std::string> names;
   for (const Command& command : commands()) {
-    if (find_option(name, command.id) != nullptr) names.push_back(fmt::format("`{}`", command.name));
+    if (find_option(name, command.id) != nullptr)
+      names.push_back(fmt::format("`{}`", command.name));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -53,7 +54,8 @@ class Walk {
 
   void long_option(std::string_view arg) {
     const auto equals = arg.find('=');
-    const std::string_view name = arg.substr(2, equals == std::string_view::npos ? equals : equals - 2);
+    const std::string_view name =
+        arg.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     const bool attached = equals != std::string_view::npos;
     if (const Option* option = find_option(name, command_.id)) {
       take_value(*option, fmt::format("--{}", name), attached ? &arg : nullptr, equals + 1);
@@ -84,7 +86,8 @@ class Walk {
     take_value(*option, shown, &arg, arg[2] == '=' ? 3 : 2);
   }
 
-  /// `attached`: the argument in which the value begins at `at`; null: the value is the next argument.
+  /// `attached`: the argument in which the value begins at `at`; null: the value is the next
+  /// argument.
   void take_value(const Option& option, std::string flag, const std::string_view* attached,
                   std::size_t at) {
     std::string_view value = "true";
@@ -129,8 +132,10 @@ class Walk {
       if (elsewhere->kind != Kind::flag && !attached) skip_value();
       return;
     }
-    if (is_long && contains(later_options(), name)) {
-      problem(std::string(flag), "not in this version");
+    const auto later = std::ranges::find(later_options(), name, &LaterOption::name);
+    if (is_long && later != later_options().end()) {
+      problem(std::string(flag), "not in this version",
+              later->instead.empty() ? std::string() : fmt::format("there is {}", later->instead));
       if (!attached) skip_value();
       return;
     }
@@ -162,12 +167,13 @@ class Walk {
 
   /// The argument after a flag that is not ours is most likely its value, not a positional.
   void skip_value() {
-    const bool value = next_ < args_.size() && !args_[next_].starts_with("-") &&
-                       !args_[next_].contains("://");
+    const bool value =
+        next_ < args_.size() && !args_[next_].starts_with("-") && !args_[next_].contains("://");
     if (value) ++next_;
   }
 
-  /// With an unknown flag about, nobody knows which arguments are values: then the count means nothing.
+  /// With an unknown flag about, nobody knows which arguments are values: then the count means
+  /// nothing.
   void check_positionals() {
     if (guessing_ || result_.help || result_.version) return;
     const auto& given = result_.positionals;
@@ -202,15 +208,19 @@ Problem no_command(std::string_view first, std::string_view second) {
       return {fmt::format("onbeat {}", first),
               second.empty() ? std::string("a kind is missing")
                              : fmt::format("unknown kind {}", quote(second)),
-              fmt::format("onbeat {} {}", name, command.synopsis), {}, 0};
+              fmt::format("onbeat {} {}", name, command.synopsis),
+              {},
+              0};
     }
     names.push_back(name);
   }
   const auto near = nearest(first, names);
-  return {{}, fmt::format("unknown command {}", quote(first)),
+  return {{},
+          fmt::format("unknown command {}", quote(first)),
           near ? fmt::format("did you mean onbeat {}?", *near)
                : std::string("onbeat --help lists them all"),
-          {}, 0};
+          {},
+          0};
 }
 
 }  // namespace
@@ -231,8 +241,11 @@ Invocation find_invocation(std::span<const std::string_view> args) {
     return invocation;
   }
   if (args[0].starts_with('-')) {
-    invocation.problems.push_back({std::string(args[0]), "a command comes before the flags",
-                                   "onbeat http URL ... ; onbeat --help lists them all", {}, 0});
+    invocation.problems.push_back({std::string(args[0]),
+                                   "a command comes before the flags",
+                                   "onbeat http URL ... ; onbeat --help lists them all",
+                                   {},
+                                   0});
     return invocation;
   }
   const std::string two = args.size() > 1 ? fmt::format("{} {}", args[0], args[1]) : std::string();

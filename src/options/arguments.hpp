@@ -1,16 +1,18 @@
-// The command line, read by the table. Our own walk rather than a library's: it finds every problem in one go, knows
-// other tools' flags, quotes the value with a caret, and needs no second description of the options.
+// The command line, read by the table. Our own walk rather than a library's: it finds every problem
+// in one go, knows other tools' flags, quotes the value with a caret, and needs no second
+// description of the options.
 //
-//   --flag value   --flag=value   -c 10   -c10   -c=10   --strict   --strict=false   --   (the rest are positionals)
+//   --flag value   --flag=value   -c 10   -c10   -c=10   --strict   --strict=false   --   (the rest
+//   are positionals)
 #pragma once
+
+#include "options/settings.hpp"
+#include "options/table.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "options/settings.hpp"
-#include "options/table.hpp"
 
 namespace onbeat::options {
 

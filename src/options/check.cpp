@@ -1,6 +1,4 @@
 // check_value: each kind of value by its grammar.
-#include <fmt/format.h>
-
 #include "options/limits.hpp"
 #include "options/nearest.hpp"
 #include "options/on_late.hpp"
@@ -8,6 +6,10 @@
 #include "options/scan.hpp"
 #include "options/table.hpp"
 #include "options/threshold.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace onbeat::options {
 namespace {
@@ -23,16 +25,19 @@ Refusal check_count(const Option& option, std::string_view text) {
   const auto count = parse_count(text);
   if (!count) return count.error();
   if (*count < option.lowest) {
-    return GrammarError{fmt::format("less than {}, the least there can be", option.lowest), 1, {}};
+    return GrammarError{fmt::format("must be at least {}", option.lowest), 1, {}};
   }
   if (*count > option.highest) {
-    return GrammarError{fmt::format("more than {}, the most there can be", option.highest), 1, {}};
+    return GrammarError{fmt::format("must be at most {}", option.highest), 1, {}};
   }
   return std::nullopt;
 }
 
 Refusal check_choice(const Option& option, std::string_view text) {
   if (std::ranges::find(option.choices, text) != option.choices.end()) return std::nullopt;
+  if (std::ranges::find(option.later_choices, text) != option.later_choices.end()) {
+    return GrammarError{fmt::format("{} is not in this version", text), 1, {}};
+  }
   const auto near = nearest(text, option.choices);
   return GrammarError{fmt::format("not one of {}", fmt::join(option.choices, ", ")), 1,
                       near ? fmt::format("did you mean {}?", *near) : std::string()};
@@ -49,11 +54,20 @@ Refusal check_word(std::string_view text) {
   return text.empty() ? Refusal(GrammarError{"the value is empty", 1, {}}) : std::nullopt;
 }
 
+Refusal check_out(const Option& option, std::string_view text) {
+  const std::string_view format = text.substr(0, text.find('='));
+  if (std::ranges::find(option.later_choices, format) != option.later_choices.end()) {
+    return GrammarError{fmt::format("the format {} is not in this version", format), 1, {}};
+  }
+  return refusal(parse_out(text, option.choices));
+}
+
 /// The form alone: the environment and files are read when the header is used.
 Refusal check_header(std::string_view text) {
   const HeaderSources anything{
       .environment = [](const std::string&) { return std::optional<std::string>(""); },
-      .read_file = [](const std::string&) { return std::expected<std::string, std::string>("A: b"); }};
+      .read_file =
+          [](const std::string&) { return std::expected<std::string, std::string>("A: b"); }};
   return refusal(parse_header(text, anything));
 }
 
@@ -64,24 +78,40 @@ Refusal check_value(const Option& option, std::string_view text) {
     case Kind::flag:
       if (text == "true" || text == "false") return std::nullopt;
       return GrammarError{"a flag is true or false, or has no value", 1, {}};
-    case Kind::text: return std::nullopt;
+    case Kind::text:
+      return std::nullopt;
     case Kind::path:
       return text.empty() ? Refusal(GrammarError{"the value is empty", 1, {}}) : std::nullopt;
-    case Kind::word: return check_word(text);
-    case Kind::choice: return check_choice(option, text);
-    case Kind::count: return check_count(option, text);
-    case Kind::duration: return refusal(parse_duration(text));
-    case Kind::size: return refusal(parse_size(text));
-    case Kind::rate_profile: return refusal(parse_rate_profile(text));
-    case Kind::percentiles: return refusal(parse_percentiles(text));
-    case Kind::cpu_list: return refusal(parse_cpu_list(text));
-    case Kind::tag: return refusal(parse_tag(text));
-    case Kind::out: return refusal(parse_out(text, option.choices));
-    case Kind::header: return check_header(text);
-    case Kind::threshold: return refusal(parse_threshold(text));
-    case Kind::abort_rule: return refusal(parse_abort(text));
-    case Kind::limit: return refusal(parse_limit(text));
-    case Kind::on_late: return refusal(parse_on_late(text));
+    case Kind::word:
+      return check_word(text);
+    case Kind::choice:
+      return check_choice(option, text);
+    case Kind::count:
+      return check_count(option, text);
+    case Kind::duration:
+      return refusal(parse_duration(text));
+    case Kind::size:
+      return refusal(parse_size(text));
+    case Kind::rate_profile:
+      return refusal(parse_rate_profile(text));
+    case Kind::percentiles:
+      return refusal(parse_percentiles(text));
+    case Kind::cpu_list:
+      return refusal(parse_cpu_list(text));
+    case Kind::tag:
+      return refusal(parse_tag(text));
+    case Kind::out:
+      return check_out(option, text);
+    case Kind::header:
+      return check_header(text);
+    case Kind::threshold:
+      return refusal(parse_threshold(text));
+    case Kind::abort_rule:
+      return refusal(parse_abort(text));
+    case Kind::limit:
+      return refusal(parse_limit(text));
+    case Kind::on_late:
+      return refusal(parse_on_late(text));
   }
   return std::nullopt;
 }

@@ -1,14 +1,14 @@
 #include "options/file.hpp"
 
+#include "options/format.hpp"
+
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-
-#include <fmt/format.h>
-
-#include "options/format.hpp"
 
 namespace onbeat::options {
 

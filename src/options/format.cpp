@@ -1,10 +1,10 @@
 #include "options/format.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace onbeat::options {
 namespace {
@@ -52,9 +52,10 @@ std::string duration_text(kernel::Duration duration) {
   if (left == 0) return text;
   for (const Unit& unit : kShortUnits) {
     if (left < unit.size) continue;
-    const std::string fraction = fmt::format("{:0{}}", left % unit.size, fmt::formatted_size("{}", unit.size) - 1);
-    const std::string number = unit.size == 1 ? fmt::format("{}", left)
-                                              : fmt::format("{}.{}", left / unit.size, fraction);
+    const std::string fraction =
+        fmt::format("{:0{}}", left % unit.size, fmt::formatted_size("{}", unit.size) - 1);
+    const std::string number =
+        unit.size == 1 ? fmt::format("{}", left) : fmt::format("{}.{}", left / unit.size, fraction);
     return text + without_trailing_zeros(number) + std::string(unit.name);
   }
   return text;

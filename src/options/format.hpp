@@ -1,10 +1,10 @@
 // Values back into text: exact forms that the grammars read again, and short ones for people.
 #pragma once
 
+#include <onbeat/kernel/clock.hpp>
+
 #include <cstdint>
 #include <string>
-
-#include <onbeat/kernel/clock.hpp>
 
 namespace onbeat::options {
 
@@ -15,8 +15,8 @@ std::string rate_text(double per_second);
 /// The shortest text of a number that reads back as the same: "99.9", "25".
 std::string number_text(double value);
 
-/// For people, three significant digits: "1.25 ms", "12 us", "0 ns", "30 s"; from a minute on to the
-/// second, "1m30s".
+/// For people, three significant digits: "1.25 ms", "12 us", "0 ns", "30 s"; from a minute on to
+/// the second, "1m30s".
 std::string format_duration(kernel::Duration duration);
 /// "5,000/s", "1,234.6/s", "0.0167/s"; "n/a" when it is not a finite number.
 std::string format_rate(double per_second);

@@ -1,14 +1,14 @@
 #include "options/grammar.hpp"
 
+#include "options/nearest.hpp"
+#include "options/scan.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
-
-#include <fmt/format.h>
-
-#include "options/nearest.hpp"
-#include "options/scan.hpp"
 
 namespace onbeat::options {
 namespace {
@@ -18,15 +18,15 @@ struct Unit {
   double size;
 };
 
-constexpr std::array kTimeUnits{Unit{"d", 86400e9}, Unit{"h", 3600e9}, Unit{"m", 60e9},
-                                Unit{"s", 1e9},     Unit{"ms", 1e6},   Unit{"us", 1e3},
+constexpr std::array kTimeUnits{Unit{"d", 86400e9},   Unit{"h", 3600e9},    Unit{"m", 60e9},
+                                Unit{"s", 1e9},       Unit{"ms", 1e6},      Unit{"us", 1e3},
                                 Unit{"\u00b5s", 1e3}, Unit{"\u03bcs", 1e3}, Unit{"ns", 1}};
 
-constexpr std::array kSizeUnits{
-    Unit{"", 1},          Unit{"b", 1},          Unit{"k", 1e3},       Unit{"kb", 1e3},
-    Unit{"kib", 1024},    Unit{"m", 1e6},        Unit{"mb", 1e6},      Unit{"mib", 1048576},
-    Unit{"g", 1e9},       Unit{"gb", 1e9},       Unit{"gib", 0x1p30},  Unit{"t", 1e12},
-    Unit{"tb", 1e12},     Unit{"tib", 0x1p40}};
+constexpr std::array kSizeUnits{Unit{"", 1},      Unit{"b", 1},         Unit{"k", 1e3},
+                                Unit{"kb", 1e3},  Unit{"kib", 1024},    Unit{"m", 1e6},
+                                Unit{"mb", 1e6},  Unit{"mib", 1048576}, Unit{"g", 1e9},
+                                Unit{"gb", 1e9},  Unit{"gib", 0x1p30},  Unit{"t", 1e12},
+                                Unit{"tb", 1e12}, Unit{"tib", 0x1p40}};
 
 constexpr std::string_view kTimeUnitHint = "units are ns, us, ms, s, m, h, d: 10s, 5ms, 1m30s";
 
@@ -65,7 +65,7 @@ Parsing<T> parse_whole_text(std::string_view text, std::string_view what, Scan s
 
 Parsing<Duration> scan_duration(Scanner& scan) {
   const std::size_t start = scan.at();
-  double total = 0;
+  Duration total{};
   double last_unit = kTimeUnits.front().size * 2;
   do {
     const std::size_t part = scan.at();
@@ -76,14 +76,15 @@ Parsing<Duration> scan_duration(Scanner& scan) {
     const std::size_t unit_at = scan.at();
     const std::string_view name = scan.word();
     const Unit* unit = find_unit(kTimeUnits, name);
-    if (unit == nullptr && *number == 0 && part == start && (name.empty() || unit_at > number_end)) {
+    if (unit == nullptr && *number == 0 && part == start &&
+        (name.empty() || unit_at > number_end)) {
       scan.back_to(number_end);
       return Duration{};
     }
     if (name.empty()) {
-      return Scanner::fail_at(number_end, "a duration needs a unit",
-                              fmt::format("{0}s or {0}ms",
-                                          scan.text().substr(part, number_end - part)));
+      return Scanner::fail_at(
+          number_end, "a duration needs a unit",
+          fmt::format("{0}s or {0}ms", scan.text().substr(part, number_end - part)));
     }
     if (unit == nullptr) {
       return Scanner::fail_at(unit_at, fmt::format("unknown unit {}", quote(name)),
@@ -94,12 +95,16 @@ Parsing<Duration> scan_duration(Scanner& scan) {
                               "for example 1h30m or 1m30s");
     }
     last_unit = unit->size;
-    total += *number * unit->size;
+    // Each part is rounded for itself: a sum in floating point would lose the nanoseconds of a long
+    // one.
+    const double part_ns = *number * unit->size;
+    const bool fits = part_ns <= static_cast<double>(kLongestDuration.count());
+    if (fits) total += Duration(std::llround(part_ns));
+    if (!fits || total > kLongestDuration) {
+      return Scanner::fail_at(start, "a duration of more than ten years");
+    }
   } while (scan.peek() >= '0' && scan.peek() <= '9');
-  if (total > static_cast<double>(kLongestDuration.count())) {
-    return Scanner::fail_at(start, "a duration of more than ten years");
-  }
-  return Duration(std::llround(total));
+  return total;
 }
 
 Parsing<double> scan_scaled(Scanner& scan, std::string_view what) {
@@ -160,20 +165,19 @@ Parsing<std::uint64_t> parse_count(std::string_view text) {
 }
 
 Parsing<std::uint64_t> parse_size(std::string_view text) {
-  const auto value =
-      parse_whole_text<double>(text, "a size", [](Scanner& scan) -> Parsing<double> {
-        const auto number = scan.number("a size");
-        if (!number) return number;
-        scan.skip_spaces();
-        const std::size_t unit_at = scan.at();
-        const std::string_view name = scan.word();
-        const Unit* unit = find_unit(kSizeUnits, lower(name));
-        if (unit == nullptr) {
-          return Scanner::fail_at(unit_at, fmt::format("unknown unit {}", quote(name)),
-                                  "1k and 1kB are 1000 bytes, 1KiB is 1024; also M, G, T");
-        }
-        return *number * unit->size;
-      });
+  const auto value = parse_whole_text<double>(text, "a size", [](Scanner& scan) -> Parsing<double> {
+    const auto number = scan.number("a size");
+    if (!number) return number;
+    scan.skip_spaces();
+    const std::size_t unit_at = scan.at();
+    const std::string_view name = scan.word();
+    const Unit* unit = find_unit(kSizeUnits, lower(name));
+    if (unit == nullptr) {
+      return Scanner::fail_at(unit_at, fmt::format("unknown unit {}", quote(name)),
+                              "1k and 1kB are 1000 bytes, 1KiB is 1024; also M, G, T");
+    }
+    return *number * unit->size;
+  });
   if (!value) return std::unexpected(value.error());
   return whole(*value, "a size in bytes");
 }

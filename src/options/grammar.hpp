@@ -1,8 +1,10 @@
 // The small languages in which people write values: durations, rates, sizes, counts, headers, tags.
-// One parser each, used by flags, environment, configuration files and BENCH sections alike. All are
-// pure functions; what they need from outside (environment, files) comes in as a parameter.
+// One parser each, used by flags, environment, configuration files and BENCH sections alike. All
+// are pure functions; what they need from outside (environment, files) comes in as a parameter.
 // Rate profiles are in rate_grammar.hpp, thresholds in threshold.hpp, the way back in format.hpp.
 #pragma once
+
+#include <onbeat/kernel/clock.hpp>
 
 #include <cstdint>
 #include <expected>
@@ -13,8 +15,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <onbeat/kernel/clock.hpp>
 
 namespace onbeat::options {
 
@@ -32,8 +32,8 @@ struct GrammarError {
 template <typename T>
 using Parsing = std::expected<T, GrammarError>;
 
-/// No duration is longer (ten years), no rate higher (one arrival a nanosecond): sums of instants stay
-/// within 64 bits.
+/// No duration is longer (ten years), no rate higher (one arrival a nanosecond): sums of instants
+/// stay within 64 bits.
 inline constexpr Duration kLongestDuration = std::chrono::hours(24 * 3650);
 inline constexpr double kHighestRate = 1e9;
 
@@ -81,8 +81,8 @@ struct HeaderSources {
 HeaderSources system_header_sources();
 
 /// "Name: value", in whose value $NAME and ${NAME} are replaced from the environment and $$ is a
-/// dollar sign; or "@file": a "Name: value" a line, taken literally, blank lines skipped. Errors never
-/// quote a value, for it may be a secret.
+/// dollar sign; or "@file": a "Name: value" a line, taken literally, blank lines skipped. Errors
+/// never quote a value, for it may be a secret.
 Parsing<std::vector<Header>> parse_header(std::string_view text, const HeaderSources& sources);
 
 }  // namespace onbeat::options

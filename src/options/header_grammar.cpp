@@ -1,11 +1,11 @@
 // parse_header and its sources.
-#include <cstdlib>
-
-#include <fmt/format.h>
-
 #include "options/file.hpp"
 #include "options/grammar.hpp"
 #include "options/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
 
 namespace onbeat::options {
 namespace {

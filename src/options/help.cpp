@@ -1,9 +1,9 @@
 #include "options/help.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace onbeat::options {
 namespace {
@@ -15,7 +15,8 @@ std::size_t usable(unsigned width) {
   return width == 0 ? kUnknown : std::clamp(width, kNarrowest, kWidest);
 }
 
-/// `text` in lines of at most `width`, all but the first indented; broken at spaces, not within quotes.
+/// `text` in lines of at most `width`, all but the first indented; broken at spaces, not within
+/// quotes.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t column,
                     std::size_t width) {
   std::string result;
@@ -50,7 +51,8 @@ std::string entry(std::string_view left, std::string_view description, std::size
 }
 
 std::string flag_text(const Option& option) {
-  std::string text = option.letter == 0 ? std::string("      ") : fmt::format("  -{}, ", option.letter);
+  std::string text =
+      option.letter == 0 ? std::string("      ") : fmt::format("  -{}, ", option.letter);
   text += fmt::format("--{}", option.name);
   if (!option.value.empty()) text += fmt::format(" {}", option.value);
   return text;
@@ -74,9 +76,8 @@ std::string examples_text(const Command& command) {
     const std::size_t split = example.find("   # ");
     const std::string_view line = example.substr(0, split);
     const std::string_view what = example.substr(split + 5);
-    text += line.size() <= widest
-                ? fmt::format("  {:{}}  # {}\n", line, widest, what)
-                : fmt::format("  # {}\n  {}\n", what, line);
+    text += line.size() <= widest ? fmt::format("  {:{}}  # {}\n", line, widest, what)
+                                  : fmt::format("  # {}\n  {}\n", what, line);
   }
   return text;
 }
@@ -90,7 +91,8 @@ std::string help_text(const Command& command, unsigned width) {
   text += examples_text(command);
   std::vector<Group> groups;
   for (const Option& option : options()) {
-    if ((option.commands & command.id) != 0 && std::ranges::find(groups, option.group) == groups.end()) {
+    if ((option.commands & command.id) != 0 &&
+        std::ranges::find(groups, option.group) == groups.end()) {
       groups.push_back(option.group);
     }
   }

@@ -1,14 +1,14 @@
 #include "options/limits.hpp"
 
+#include "options/nearest.hpp"
+#include "options/scan.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <vector>
-
-#include <fmt/format.h>
-
-#include "options/nearest.hpp"
-#include "options/scan.hpp"
 
 namespace onbeat::options {
 namespace {
@@ -17,11 +17,13 @@ constexpr double kMicrosecond = 1e3;
 constexpr double kMillisecond = 1e6;
 
 constexpr std::array kLimits{
-    Limit{"lag_p99.degraded", LimitUnit::time, kMillisecond, "99th percentile of the lag, open runs"},
+    Limit{"lag_p99.degraded", LimitUnit::time, kMillisecond,
+          "99th percentile of the lag, open runs"},
     Limit{"lag_p99.invalid", LimitUnit::time, 10 * kMillisecond, "likewise"},
     Limit{"lag_share.degraded", LimitUnit::percent, 10, "and its share of the response's p99"},
     Limit{"lag_share.invalid", LimitUnit::percent, 50, "likewise"},
-    Limit{"missed_late.degraded", LimitUnit::percent, 0.1, "arrivals missed because they were late"},
+    Limit{"missed_late.degraded", LimitUnit::percent, 0.1,
+          "arrivals missed because they were late"},
     Limit{"missed_late.invalid", LimitUnit::percent, 1, "likewise"},
     Limit{"busiest_loop.degraded", LimitUnit::percent, 80, "CPU of the busiest loop, of a core"},
     Limit{"loop_turn_p99.degraded", LimitUnit::time, 100 * kMicrosecond,
@@ -29,7 +31,8 @@ constexpr std::array kLimits{
     Limit{"loop_turn_share.degraded", LimitUnit::percent, 10, "and its share of the service's p50"},
     Limit{"stalls.note", LimitUnit::time, 10 * kMillisecond, "what counts as a stall of a loop"},
     Limit{"stalls.degraded", LimitUnit::percent, 1, "stalls in all, of the run"},
-    Limit{"samples.degraded", LimitUnit::number, 10, "samples beyond a percentile for it to be shown"},
+    Limit{"samples.degraded", LimitUnit::number, 10,
+          "samples beyond a percentile for it to be shown"},
     Limit{"connections.degraded", LimitUnit::percent, 100, "connections open, of those asked for"},
     Limit{"littles_law.degraded", LimitUnit::percent, 5, "mean in flight against rate times time"},
     Limit{"steal.degraded", LimitUnit::percent, 5, "CPU time stolen by the hypervisor"}};
@@ -41,7 +44,8 @@ Parsing<double> limit_value(const Limit& limit, std::string_view text) {
       if (!time) return std::unexpected(time.error());
       return static_cast<double>(time->count());
     }
-    case LimitUnit::percent: return parse_percent(text);
+    case LimitUnit::percent:
+      return parse_percent(text);
     case LimitUnit::number: {
       const auto count = parse_count(text);
       if (!count) return std::unexpected(count.error());

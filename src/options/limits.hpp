@@ -1,12 +1,13 @@
-// The limits of the verdict's checks, each of which --limit can set: `--limit lag_p99.degraded=2ms`.
+// The limits of the verdict's checks, each of which --limit can set: `--limit
+// lag_p99.degraded=2ms`.
 #pragma once
+
+#include "options/grammar.hpp"
 
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "options/grammar.hpp"
 
 namespace onbeat::options {
 
@@ -15,7 +16,7 @@ enum class LimitUnit : std::uint8_t { time, percent, number };
 struct Limit {
   std::string_view name;  // check.level; the check's name is the stable code of its reason
   LimitUnit unit = LimitUnit::time;
-  double standard = 0;    // ns, percent, or a number
+  double standard = 0;  // ns, percent, or a number
   std::string_view help;
 };
 

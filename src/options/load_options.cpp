@@ -1,11 +1,11 @@
 #include "options/load_options.hpp"
 
-#include <algorithm>
-#include <map>
+#include "options/format.hpp"
 
 #include <fmt/format.h>
 
-#include "options/format.hpp"
+#include <algorithm>
+#include <map>
 
 namespace onbeat::options {
 namespace {
@@ -153,12 +153,14 @@ class Builder {
     }
     const bool drops = options_.on_saturation == OnSaturation::drop;
     if (options_.model == Model::paced && drops) {
-      error("on-saturation", "drop needs an open run: with --mode closed, arrivals wait for a worker");
+      error("on-saturation",
+            "drop needs an open run: with --mode closed, arrivals wait for a worker");
     }
     if (options_.model == Model::paced && settings_.has("queue-limit")) {
       error("queue-limit", "needs an open run: with --mode closed, arrivals wait for a worker");
     }
-    if (drops && settings_.has("max-wait")) error("max-wait", "nothing waits with --on-saturation drop");
+    if (drops && settings_.has("max-wait"))
+      error("max-wait", "nothing waits with --on-saturation drop");
     if (drops && options_.model == Model::open && settings_.has("queue-limit")) {
       error("queue-limit", "nothing waits with --on-saturation drop");
     }
@@ -198,8 +200,9 @@ class Builder {
     }
     for (const AbortRule& rule : options_.aborts) {
       if (options_.duration && rule.window > *options_.duration) {
-        warn("abort-on", fmt::format("a window of {} is never full in a run of {}",
-                                     duration_text(rule.window), duration_text(*options_.duration)));
+        warn("abort-on",
+             fmt::format("a window of {} is never full in a run of {}", duration_text(rule.window),
+                         duration_text(*options_.duration)));
       }
     }
   }
@@ -217,8 +220,9 @@ class Builder {
             fmt::format("--concurrency {}, or fewer connections", connections));
     } else if (connections < workers && closed && command_.id == kHttp) {
       warn("connections",
-           fmt::format("{} of {} workers can be busy at once: HTTP/1.1 takes one request a connection",
-                       format_count(connections), format_count(workers)));
+           fmt::format(
+               "{} of {} workers can be busy at once: HTTP/1.1 takes one request a connection",
+               format_count(connections), format_count(workers)));
     }
   }
 
@@ -242,6 +246,9 @@ class Builder {
   std::string value_text(const Option& option) const {
     const std::string_view name = option.name;
     if (name == "rate" && options_.rate) return options_.rate->text;
+    if (name == "method" && !settings_.has(name)) {
+      return settings_.has("body") || settings_.has("body-file") ? "POST" : "GET";
+    }
     if (name == "duration") return options_.duration ? duration_text(*options_.duration) : "none";
     if (name == "timeout") return duration_text(options_.timeout);
     if (name == "drain") return duration_text(options_.drain);
@@ -276,7 +283,8 @@ class Builder {
   static std::string without_secret(const Option& option, const std::string& text) {
     if (option.kind != Kind::header) return fmt::format("({} bytes)", text.size());
     if (text.starts_with('@')) return text;
-    return text.substr(0, text.find(':')) + ": ...";
+    const auto colon = text.find(':');
+    return colon == std::string::npos ? "..." : text.substr(0, colon) + ": ...";
   }
 
   void resolve_rows() {

@@ -1,21 +1,21 @@
-// The load options of a run, typed, from its settings, with everything that does not fit together found at once.
-// What depends on the host (cores, ports, descriptors) stays empty here: the plan fills it in.
+// The load options of a run, typed, from its settings, with everything that does not fit together
+// found at once. What depends on the host (cores, ports, descriptors) stays empty here: the plan
+// fills it in.
 #pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <onbeat/kernel/driver.hpp>
-#include <onbeat/kernel/schedule.hpp>
 
 #include "options/limits.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
 #include "options/settings.hpp"
 #include "options/threshold.hpp"
+#include <onbeat/kernel/driver.hpp>
+#include <onbeat/kernel/schedule.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace onbeat::options {
 
@@ -59,7 +59,7 @@ struct LoadOptions {
   bool strict = false, allow_invalid = false;
 
   std::vector<Output> outs;
-  std::string stream;  // path; empty: none
+  std::string stream;               // path; empty: none
   std::vector<double> percentiles;  // beside the usual ones
   std::string name;
   std::vector<std::pair<std::string, std::string>> tags;

@@ -1,8 +1,8 @@
 #include "options/on_late.hpp"
 
-#include <fmt/format.h>
-
 #include "options/scan.hpp"
+
+#include <fmt/format.h>
 
 namespace onbeat::options {
 

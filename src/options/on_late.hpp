@@ -1,9 +1,8 @@
 // "catch_up", "skip", "burst:N": what becomes of arrivals that the generator is late for.
 #pragma once
 
-#include <onbeat/kernel/driver.hpp>
-
 #include "options/grammar.hpp"
+#include <onbeat/kernel/driver.hpp>
 
 namespace onbeat::options {
 

@@ -1,14 +1,14 @@
 #include "options/rate_grammar.hpp"
 
+#include "options/format.hpp"
+#include "options/scan.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
-
-#include <fmt/format.h>
-
-#include "options/format.hpp"
-#include "options/scan.hpp"
 
 namespace onbeat::options {
 namespace {
@@ -76,11 +76,11 @@ Parsing<Stage> scan_stage(Scanner& scan, double rate, const Stage* before) {
   } else if (word == "for") {
     if (ramp) return Scanner::fail_at(word_at, "a ramp goes \"over\" a duration, not \"for\" one");
   } else {
-    return Scanner::fail_at(word_at,
-                            word.empty() ? std::string("\"over\" or \"for\" and a duration is missing")
-                                         : fmt::format("\"over\" or \"for\" belongs here, not {}",
-                                                       quote(word)),
-                            std::string(kStageHint));
+    return Scanner::fail_at(
+        word_at,
+        word.empty() ? std::string("\"over\" or \"for\" and a duration is missing")
+                     : fmt::format("\"over\" or \"for\" belongs here, not {}", quote(word)),
+        std::string(kStageHint));
   }
   const auto length = scan_length(scan);
   if (!length) return std::unexpected(length.error());
@@ -131,8 +131,8 @@ Parsing<bool> scan_parameters(Scanner& scan, std::span<Parameter> parameters,
   for (std::size_t position = 0;; ++position) {
     scan.skip_spaces();
     const std::size_t start = scan.at();
-    auto chosen = parameters.begin() + static_cast<std::ptrdiff_t>(
-                                           std::min(position, parameters.size()));
+    auto chosen =
+        parameters.begin() + static_cast<std::ptrdiff_t>(std::min(position, parameters.size()));
     if (const std::string_view name = scan.name(); !name.empty() && scan.take("=")) {
       chosen = std::ranges::find(parameters, name, &Parameter::name);
       if (chosen == parameters.end()) {
@@ -177,7 +177,8 @@ Parsing<RateSpec> parse_sine(Scanner& scan) {
   if (!scanned) return std::unexpected(scanned.error());
   const auto& [mean, amplitude, period] = parameters;
   if (amplitude.rate > mean.rate) {
-    return Scanner::fail_at(amplitude.at, "an amplitude above the mean would make the rate negative");
+    return Scanner::fail_at(amplitude.at,
+                            "an amplitude above the mean would make the rate negative");
   }
   if (period.time.count() == 0) return Scanner::fail_at(period.at, "a period of 0");
   RateSpec spec;

@@ -1,8 +1,8 @@
 #include "options/request_options.hpp"
 
-#include <fmt/format.h>
-
 #include "options/file.hpp"
+
+#include <fmt/format.h>
 
 namespace onbeat::options {
 namespace {
@@ -13,12 +13,13 @@ void read_headers(const Settings& settings, const HeaderSources& sources, BuiltR
   const Settings::Value* value = settings.find("header");
   if (value == nullptr) return;
   for (const std::string& text : value->texts) {
+    // Who read the settings has reported what is not even the form of a header.
+    if (check_value(*find_option("header", kHttp), text)) continue;
     auto headers = parse_header(text, sources);
     if (headers) {
       built.options.headers.insert(built.options.headers.end(), headers->begin(), headers->end());
     } else {
-      built.errors.push_back(
-          {value->origin, headers.error().message, headers.error().hint, {}, 0});
+      built.errors.push_back({value->origin, headers.error().message, headers.error().hint, {}, 0});
     }
   }
 }
@@ -37,7 +38,9 @@ void read_body(const Settings& settings, BuiltRequest& built) {
   } else {
     built.errors.push_back({file->origin,
                             fmt::format("cannot read {}: {}", file->texts.back(), body.error()),
-                            {}, {}, 0});
+                            {},
+                            {},
+                            0});
   }
 }
 
@@ -47,9 +50,9 @@ BuiltRequest build_request_options(const Settings& settings, const HeaderSources
   BuiltRequest built;
   read_headers(settings, sources, built);
   read_body(settings, built);
-  built.options.method = settings.has("method")    ? settings.text("method")
-                         : built.options.body      ? "POST"
-                                                   : "GET";
+  built.options.method = settings.has("method") ? settings.text("method")
+                         : built.options.body   ? "POST"
+                                                : "GET";
   return built;
 }
 

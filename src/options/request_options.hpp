@@ -1,17 +1,17 @@
 // The request that an HTTP load sends, from its settings: method, headers, body.
 #pragma once
 
+#include "options/grammar.hpp"
+#include "options/settings.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "options/grammar.hpp"
-#include "options/settings.hpp"
-
 namespace onbeat::options {
 
 struct RequestOptions {
-  std::string method;  // as given; GET, or POST with a body
+  std::string method;           // as given; GET, or POST with a body
   std::vector<Header> headers;  // in the order given
   std::optional<std::string> body;
 };

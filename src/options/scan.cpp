@@ -1,9 +1,9 @@
 #include "options/scan.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace onbeat::options {
 namespace {
@@ -67,7 +67,8 @@ Parsing<double> Scanner::number(std::string_view what) {
   if (peek() == '-') return fail(fmt::format("{} cannot be negative", what));
   if (!is_digit(peek())) {
     if (at_end()) return fail(fmt::format("{} is missing", what));
-    return fail(fmt::format("{} starts with a digit, not with {}", what, quote(rest().substr(0, 1))));
+    return fail(
+        fmt::format("{} starts with a digit, not with {}", what, quote(rest().substr(0, 1))));
   }
   std::string digits;
   const auto take_digits = [&] {

@@ -1,11 +1,12 @@
-// A walk through one value with a column for every complaint. Private to the grammars of this folder.
+// A walk through one value with a column for every complaint. Private to the grammars of this
+// folder.
 #pragma once
+
+#include "options/grammar.hpp"
 
 #include <expected>
 #include <string>
 #include <string_view>
-
-#include "options/grammar.hpp"
 
 namespace onbeat::options {
 
@@ -29,13 +30,14 @@ class Scanner {
   /// Letters, digits and '_', beginning with a letter or '_'. May be empty.
   std::string_view name();
 
-  /// A finite number >= 0: digits (with '_' between them), fraction, exponent. `what` names the value in
-  /// messages, with its article: "a rate".
+  /// A finite number >= 0: digits (with '_' between them), fraction, exponent. `what` names the
+  /// value in messages, with its article: "a rate".
   Parsing<double> number(std::string_view what);
   /// A double-quoted text in which \" and \\ stand for themselves.
   Parsing<std::string> quoted();
 
-  [[nodiscard]] std::unexpected<GrammarError> fail(std::string message, std::string hint = {}) const {
+  [[nodiscard]] std::unexpected<GrammarError> fail(std::string message,
+                                                   std::string hint = {}) const {
     return fail_at(at_, std::move(message), std::move(hint));
   }
   [[nodiscard]] static std::unexpected<GrammarError> fail_at(std::size_t at, std::string message,

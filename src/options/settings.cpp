@@ -1,11 +1,11 @@
 #include "options/settings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace onbeat::options {
 
@@ -28,9 +28,10 @@ std::string render(const Problem& problem, std::string_view severity) {
     if (problem.column > 0 && problem.column <= kLongest + 1) {
       // A caret stands under a character, not under a byte of it.
       const auto begin = line.begin();
-      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(problem.column - 1, line.size()));
-      const auto characters =
-          std::count_if(begin, end, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+      const auto end =
+          begin + static_cast<std::ptrdiff_t>(std::min(problem.column - 1, line.size()));
+      const auto characters = std::count_if(
+          begin, end, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
       text += fmt::format("  {}^\n", std::string(static_cast<std::size_t>(characters), ' '));
     }
   }
@@ -69,8 +70,7 @@ Settings resolve(CommandSet command, std::span<const Layer> layers) {
   for (const auto& [source, layer] : by_precedence) {
     for (const Setting& setting : layer->settings) {
       const auto [family, first] = families.try_emplace(
-          setting.option->family.empty() ? setting.option->name : setting.option->family,
-          source);
+          setting.option->family.empty() ? setting.option->name : setting.option->family, source);
       if (!first && family->second != source) continue;
       auto& value = settings.values_[setting.option];
       if (!setting.option->repeatable) value.texts.clear();

@@ -1,6 +1,8 @@
-// What the options of a run are set to, and by whom. Sources are layers; the one of highest precedence that sets
-// an option sets it whole.
+// What the options of a run are set to, and by whom. Sources are layers; the one of highest
+// precedence that sets an option sets it whole.
 #pragma once
+
+#include "options/table.hpp"
 
 #include <cstdint>
 #include <map>
@@ -8,8 +10,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "options/table.hpp"
 
 namespace onbeat::options {
 
@@ -30,15 +30,17 @@ struct Layer {
   std::vector<Setting> settings;
 };
 
-/// Something wrong with how the program was called or configured. All of them are collected before any is shown.
+/// Something wrong with how the program was called or configured. All of them are collected before
+/// any is shown.
 struct Problem {
-  std::string where;    // "--rate"; may be empty
+  std::string where;  // "--rate"; may be empty
   std::string message;
   std::string hint;
-  std::string text;     // the value with the fault; empty: not shown
+  std::string text;        // the value with the fault; empty: not shown
   std::size_t column = 0;  // in `text`, from 1
 };
-/// "error: --rate: ...", the text with a caret under the column, and the hint, each on a line of its own.
+/// "error: --rate: ...", the text with a caret under the column, and the hint, each on a line of
+/// its own.
 std::string render(const Problem& problem, std::string_view severity = "error");
 
 class Settings {
@@ -51,7 +53,8 @@ class Settings {
 
   explicit Settings(CommandSet command = kEvery) : command_(command) {}
 
-  /// Null when nothing sets it: the default holds. The name must be one of the table's for the command.
+  /// Null when nothing sets it: the default holds. The name must be one of the table's for the
+  /// command.
   [[nodiscard]] const Value* find(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   /// The text of an option that is set once; empty when nothing sets it.
@@ -66,8 +69,9 @@ class Settings {
   std::map<const Option*, Value> values_;
 };
 
-/// The one place where precedence is decided. Layers may come in any order; two of one source count as one, in
-/// the order given. A layer that sets one option of a family does away with the whole family of lower ones.
+/// The one place where precedence is decided. Layers may come in any order; two of one source count
+/// as one, in the order given. A layer that sets one option of a family does away with the whole
+/// family of lower ones.
 Settings resolve(CommandSet command, std::span<const Layer> layers);
 
 }  // namespace onbeat::options

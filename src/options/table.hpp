@@ -1,8 +1,11 @@
-// The one table of options. Flags, help, and the resolved options of a report are read from it; BENCH keys,
-// configuration files, ONBEAT_* variables and completion are further readers of the same rows.
+// The one table of options. Flags, help, and the resolved options of a report are read from it;
+// BENCH keys, configuration files, ONBEAT_* variables and completion are further readers of the
+// same rows.
 //
 // An option stands here only when it works: what later versions bring is in later_options().
 #pragma once
+
+#include "options/grammar.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,8 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "options/grammar.hpp"
 
 namespace onbeat::options {
 
@@ -21,7 +22,7 @@ enum CommandSet : std::uint32_t {
   kHttp = 1U << 0,
   kTarget = 1U << 1,
   kDoctor = 1U << 2,
-  kLoading = kHttp,                      // what drives load
+  kLoading = kHttp,  // what drives load
   kEvery = kHttp | kTarget | kDoctor,
 };
 
@@ -50,20 +51,21 @@ enum class Kind : std::uint8_t {
 };
 
 struct Option {
-  std::string_view name;         // long, without dashes
-  char letter = 0;               // short, or 0
-  std::string_view value = {};   // how help names its value; empty for flags
+  std::string_view name;        // long, without dashes
+  char letter = 0;              // short, or 0
+  std::string_view value = {};  // how help names its value; empty for flags
   Kind kind = Kind::text;
-  std::string_view standard;     // what holds when nothing sets it, in words or as a value
-  std::string_view help;         // one sentence, without a full stop
+  std::string_view standard;  // what holds when nothing sets it, in words or as a value
+  std::string_view help;      // one sentence, without a full stop
   Group group = Group::general;
   std::uint32_t commands = kNoCommand;
   std::vector<std::string_view> choices = {};
+  std::vector<std::string_view> later_choices = {};  // planned, not in this version
   bool repeatable = false;
-  bool secret = false;           // its value may hold secrets: never quoted, logged or reported
+  bool secret = false;  // its value may hold secrets: never quoted, logged or reported
   std::uint64_t lowest = 0, highest = UINT64_MAX;  // of a count
-  /// Options of one family replace each other across sources: a flag --requests does away with a duration
-  /// from a file. Empty: stands alone.
+  /// Options of one family replace each other across sources: a flag --requests does away with a
+  /// duration from a file. Empty: stands alone.
   std::string_view family = {};
 
   /// "max_wait": the key in BENCH, configuration files and the report's options.
@@ -74,28 +76,34 @@ struct Option {
 
 struct Command {
   CommandSet id = kNoCommand;
-  std::string_view name;         // "target http": words separated by one space
-  std::string_view synopsis;     // after "onbeat NAME "
-  std::string_view summary;      // one sentence
+  std::string_view name;                   // "target http": words separated by one space
+  std::string_view synopsis;               // after "onbeat NAME "
+  std::string_view summary;                // one sentence
   std::vector<std::string_view> examples;  // whole command lines, each "command   # what it does"
-  std::string_view positional = {};  // what one positional is, "a URL"; empty: takes none
+  std::string_view positional = {};        // what one positional is, "a URL"; empty: takes none
   std::size_t fewest = 0, most = 0;        // positionals
 };
 
 /// A flag of another tool, and ours for it.
 struct ForeignFlag {
-  std::string_view flag;         // with its dashes
-  std::string_view tools;        // whose it is
-  std::string_view ours;         // what to write instead
+  std::string_view flag;   // with its dashes
+  std::string_view tools;  // whose it is
+  std::string_view ours;   // what to write instead
   bool takes_value = true;
+};
+
+/// A flag of a later version, and what does the like today (may be empty).
+struct LaterOption {
+  std::string_view name;
+  std::string_view instead = {};
 };
 
 std::span<const Option> options();
 std::span<const Command> commands();
 std::span<const ForeignFlag> foreign_flags();
-/// Names of commands and flags that are planned but not in this version.
+/// What is planned but not in this version.
 std::span<const std::string_view> later_commands();
-std::span<const std::string_view> later_options();
+std::span<const LaterOption> later_options();
 
 /// The row of a long name or a letter that belongs to one of `commands`.
 const Option* find_option(std::string_view name, std::uint32_t commands = kEvery);

@@ -1,15 +1,15 @@
 #include "options/threshold.hpp"
 
+#include "options/nearest.hpp"
+#include "options/scan.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-
-#include "options/nearest.hpp"
-#include "options/scan.hpp"
 
 namespace onbeat::options {
 namespace {
@@ -21,19 +21,25 @@ struct NamedMeasure {
   Measure measure;
 };
 constexpr std::array kMeasures{
-    NamedMeasure{"min", Measure::min},           NamedMeasure{"mean", Measure::mean},
-    NamedMeasure{"max", Measure::max},           NamedMeasure{"rate", Measure::rate},
-    NamedMeasure{"ok_rate", Measure::ok_rate},   NamedMeasure{"error_rate", Measure::error_rate},
-    NamedMeasure{"count", Measure::count},       NamedMeasure{"code", Measure::code},
+    NamedMeasure{"min", Measure::min},         NamedMeasure{"mean", Measure::mean},
+    NamedMeasure{"max", Measure::max},         NamedMeasure{"rate", Measure::rate},
+    NamedMeasure{"ok_rate", Measure::ok_rate}, NamedMeasure{"error_rate", Measure::error_rate},
+    NamedMeasure{"count", Measure::count},     NamedMeasure{"code", Measure::code},
     NamedMeasure{"error", Measure::error}};
 
 constexpr std::array<std::pair<std::string_view, Latency>, 4> kLatencies{
-    {{"response", Latency::response}, {"service", Latency::service}, {"wait", Latency::wait},
+    {{"response", Latency::response},
+     {"service", Latency::service},
+     {"wait", Latency::wait},
      {"lag", Latency::lag}}};
 
 constexpr std::array<std::pair<std::string_view, Compare>, 6> kCompares{
-    {{"<=", Compare::less_equal}, {">=", Compare::greater_equal}, {"==", Compare::equal},
-     {"!=", Compare::not_equal}, {"<", Compare::less}, {">", Compare::greater}}};
+    {{"<=", Compare::less_equal},
+     {">=", Compare::greater_equal},
+     {"==", Compare::equal},
+     {"!=", Compare::not_equal},
+     {"<", Compare::less},
+     {">", Compare::greater}}};
 
 class ThresholdParser {
  public:
@@ -109,7 +115,8 @@ class ThresholdParser {
 
   Parsing<bool> scope(std::string_view word, std::size_t start) {
     scan_.skip(1);
-    const auto latency = std::ranges::find(kLatencies, word, &decltype(kLatencies)::value_type::first);
+    const auto latency =
+        std::ranges::find(kLatencies, word, &decltype(kLatencies)::value_type::first);
     if (latency != kLatencies.end()) {
       if (threshold_.latency != Latency::headline) {
         return Scanner::fail_at(start, "a second kind of time");
@@ -194,7 +201,8 @@ class ThresholdParser {
 
   Parsing<bool> no_latency(std::size_t start) const {
     if (threshold_.latency == Latency::headline) return true;
-    return Scanner::fail_at(start, "response, service, wait and lag have p(N), min, mean and max only");
+    return Scanner::fail_at(start,
+                            "response, service, wait and lag have p(N), min, mean and max only");
   }
 
   static std::unexpected<GrammarError> unknown(std::string_view what, std::string_view word,
@@ -222,14 +230,19 @@ class ThresholdParser {
       case Measure::percentile:
       case Measure::min:
       case Measure::mean:
-      case Measure::max: return time_value();
-      case Measure::rate: return number_value(Units{.per_second = true, .plain_is_rate = true});
+      case Measure::max:
+        return time_value();
+      case Measure::rate:
+        return number_value(Units{.per_second = true, .plain_is_rate = true});
       case Measure::ok_rate:
-      case Measure::error_rate: return number_value(Units{.per_second = true, .percent = true});
-      case Measure::count: return number_value(Units{.plain = true});
+      case Measure::error_rate:
+        return number_value(Units{.per_second = true, .percent = true});
+      case Measure::count:
+        return number_value(Units{.plain = true});
       case Measure::code:
       case Measure::error:
-      case Measure::named: return number_value(Units{.percent = true, .plain = true});
+      case Measure::named:
+        return number_value(Units{.percent = true, .plain = true});
     }
     return true;
   }
@@ -311,18 +324,25 @@ class ThresholdParser {
 bool Threshold::holds(double actual) const {
   if (std::isnan(actual)) return false;
   switch (compare) {
-    case Compare::less: return actual < value;
-    case Compare::less_equal: return actual <= value;
-    case Compare::greater: return actual > value;
-    case Compare::greater_equal: return actual >= value;
-    case Compare::equal: return actual == value;
-    case Compare::not_equal: return actual != value;
+    case Compare::less:
+      return actual < value;
+    case Compare::less_equal:
+      return actual <= value;
+    case Compare::greater:
+      return actual > value;
+    case Compare::greater_equal:
+      return actual >= value;
+    case Compare::equal:
+      return actual == value;
+    case Compare::not_equal:
+      return actual != value;
   }
   return false;
 }
 
 std::string_view to_string(Compare compare) {
-  const auto found = std::ranges::find(kCompares, compare, &decltype(kCompares)::value_type::second);
+  const auto found =
+      std::ranges::find(kCompares, compare, &decltype(kCompares)::value_type::second);
   return found->first;
 }
 

@@ -1,19 +1,19 @@
 // Thresholds: `[scope.]metric OP number unit`, one grammar everywhere.
 //
 //   p(99) < 25ms      p99.9 < 1s       wait.max < 5ms      endpoint("login").service.p95 < 80ms
-//   error_rate < 1%   rate >= 4950/s   count > 10k         code(503) == 0      error(timeout) < 0.1%
-//   and, for --abort-on, with a window:   error_rate > 20% over 5s
+//   error_rate < 1%   rate >= 4950/s   count > 10k         code(503) == 0      error(timeout) <
+//   0.1% and, for --abort-on, with a window:   error_rate > 20% over 5s
 //
 // A threshold says what must hold; --abort-on says what must not.
 #pragma once
+
+#include "options/grammar.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "options/grammar.hpp"
 
 namespace onbeat::options {
 
@@ -39,16 +39,16 @@ enum class Compare : std::uint8_t { less, less_equal, greater, greater_equal, eq
 enum class ThresholdUnit : std::uint8_t { nanoseconds, per_second, percent, plain };
 
 struct Threshold {
-  std::string text;      // as written, without spaces around
-  std::string metric;    // the part before the operator, as written
-  std::string endpoint;  // scope endpoint("..."); empty: all
-  std::string operation; // scope of an operation ("get"); empty: all
+  std::string text;       // as written, without spaces around
+  std::string metric;     // the part before the operator, as written
+  std::string endpoint;   // scope endpoint("..."); empty: all
+  std::string operation;  // scope of an operation ("get"); empty: all
   Latency latency = Latency::headline;
   Measure measure = Measure::percentile;
-  double percentile = 0; // 0 < percentile < 100, for Measure::percentile
-  std::string name;      // the code, the class of error, the named metric
+  double percentile = 0;  // 0 < percentile < 100, for Measure::percentile
+  std::string name;       // the code, the class of error, the named metric
   Compare compare = Compare::less;
-  double value = 0;      // in `unit`
+  double value = 0;  // in `unit`
   ThresholdUnit unit = ThresholdUnit::plain;
   /// The unit as written ("ms") and its size in `unit`: what the report shows the actual value in.
   std::string shown_unit;
