@@ -11,5 +11,7 @@
 #include <onbeat/kernel/rate.hpp>
 #include <onbeat/kernel/recorder.hpp>
 #include <onbeat/kernel/result.hpp>
+#include <onbeat/kernel/runner.hpp>
+#include <onbeat/kernel/sample.hpp>
 #include <onbeat/kernel/schedule.hpp>
 #include <onbeat/kernel/task.hpp>

@@ -1,6 +1,7 @@
 #include <onbeat/kernel/driver.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace onbeat::kernel {
@@ -21,7 +22,7 @@ std::size_t batches_for(const DriverOptions& options) {
     if (options.queue_limit > kMostBatches) return kBatches;
     places += options.queue_limit;
   }
-  return static_cast<std::size_t>(std::clamp(places, kBatches, kMostBatches));
+  return std::bit_ceil(std::clamp(places, kBatches, kMostBatches));
 }
 
 SchedulePlan with_live_profile(SchedulePlan plan, LiveRate* live, std::uint64_t& version) {
@@ -193,7 +194,15 @@ bool Driver::is_late(Duration lag, Duration due) const noexcept {
 
 /// Whether an arrival with this lag is too old to go out.
 bool Driver::is_missed(Duration lag, Duration due) const noexcept {
-  return options_.on_late == OnLate::skip ? is_late(lag, due) : lag > options_.catch_up_limit;
+  switch (options_.on_late) {
+    case OnLate::catch_up:
+      return lag > options_.catch_up_limit;
+    case OnLate::skip:
+      return is_late(lag, due);
+    case OnLate::burst:
+      break;  // the bucket bounds what goes out, not how old it is
+  }
+  return false;
 }
 
 /// In the order that LiveRate demands: a change is either read now or keeps off what is due by now.
@@ -206,7 +215,6 @@ void Driver::follow_live_rate() noexcept {
   find_unlimited();
 }
 
-/// Whether an arrival is due as soon as a worker is free.
 bool Driver::unlimited_now() const noexcept {
   return unlimited_from_ <= elapsed() && elapsed() < plan_.length && release_.due() <= elapsed();
 }
@@ -279,7 +287,7 @@ bool Driver::enqueue(Duration lag) noexcept {
   }
   if ((!batch_open_ || passed_over_ != 0) && !open_batch(lag)) return false;
   if (waiting_ == 0) start_ = release_;
-  Batch& newest = batches_[(head_ + batch_count_ - 1) % batches_.size()];
+  Batch& newest = batch(batch_count_ - 1);
   ++newest.count;
   if (immediate) newest.immediate = newest.count;
   ++waiting_;
@@ -292,12 +300,12 @@ bool Driver::open_batch(Duration lag) noexcept {
   batch_open_ = true;
   if (batch_count_ == batches_.size()) {
     if (passed_over_ != 0) return false;
-    Batch& newest = batches_[(head_ + batch_count_ - 1) % batches_.size()];
+    Batch& newest = batch(batch_count_ - 1);
     newest.lag = std::max({newest.lag, lag, Duration{}});
     newest.last = now_;
     return true;
   }
-  batches_[(head_ + batch_count_) % batches_.size()] = Batch{
+  batch(batch_count_) = Batch{
       .skip = passed_over_, .count = 0, .immediate = 0, .first = now_, .last = now_, .lag = {}};
   passed_over_ = 0;
   ++batch_count_;
@@ -368,13 +376,14 @@ void Driver::pop_head() noexcept {
   Batch& head = batches_[head_];
   if (head.immediate != 0) --head.immediate;
   if (--head.count == 0) {
-    head_ = head_ + 1 == batches_.size() ? 0 : head_ + 1;
+    head_ = (head_ + 1) & (batches_.size() - 1);
     --batch_count_;
   }
   if (--waiting_ != 0) {
     start_.next();
   } else {
     passed_over_ = 0;
+    head_ = 0;  // so that a queue that does not build up stays in one cache line
   }
 }
 

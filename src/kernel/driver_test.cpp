@@ -416,7 +416,7 @@ TEST(Driver, Case34_BurstOfFiveAfterOneJump) {
   SchedulePlan plan = at_rate(1);
   plan.max_arrivals = 6;
   DriverSimulation simulation(
-      {.workers = 10, .on_late = OnLate::burst, .catch_up_limit = 10s, .burst = 5}, plan,
+      {.workers = 10, .on_late = OnLate::burst, .burst = 5}, plan,
       takes(1ms));
   simulation.run(0s);
   EXPECT_EQ(simulation.counts().started, 1U);

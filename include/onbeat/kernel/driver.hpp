@@ -28,8 +28,9 @@ namespace onbeat::kernel {
 /// open:   arrivals happen whether a worker is free or not.
 enum class Model : std::uint8_t { closed, paced, open };
 /// What happens to an arrival whose lag exceeds late_after. catch_up: it goes out at once (when
-/// older than catch_up_limit it is missed). skip: it is missed. burst: as catch_up, but releases
-/// after the due time are bounded by a token bucket of depth `burst` that refills at R(t).
+/// older than catch_up_limit it is missed). skip: it is missed. burst: it goes out, however old, as
+/// a token bucket of depth `burst` that refills at R(t) allows; while behind, all that is due waits
+/// for the bucket.
 enum class OnLate : std::uint8_t { catch_up, skip, burst };
 /// Open loop, no worker free: drop counts the arrival as saturated; queue lets it wait.
 enum class OnSaturation : std::uint8_t { drop, queue };
@@ -110,6 +111,8 @@ class Driver {
   /// reached): no further unit will ever start. Closed: budget used up, or end_issue() called.
   [[nodiscard]] bool exhausted() const noexcept;
   [[nodiscard]] std::uint64_t waiting() const noexcept;
+  /// Whether the rate is infinite now: take() gives a unit whenever a worker is free.
+  [[nodiscard]] bool unlimited_now() const noexcept;
   /// May be read by any thread.
   [[nodiscard]] std::uint32_t in_flight() const noexcept {
     return in_flight_.load(std::memory_order_relaxed);
@@ -136,7 +139,6 @@ class Driver {
   [[nodiscard]] bool unlimited_at(Duration t) const noexcept { return t >= unlimited_from_; }
   [[nodiscard]] bool is_late(Duration lag, Duration due) const noexcept;
   [[nodiscard]] bool is_missed(Duration lag, Duration due) const noexcept;
-  [[nodiscard]] bool unlimited_now() const noexcept;
   void follow_live_rate() noexcept;
   void find_unlimited() noexcept;
   void release_due() noexcept;
@@ -151,6 +153,10 @@ class Driver {
   void count_start(std::uint32_t in_flight) noexcept;
   [[nodiscard]] Instant head_due() noexcept;
   [[nodiscard]] Instant head_released(Instant due) const noexcept;
+  /// The i-th oldest.
+  [[nodiscard]] Batch& batch(std::size_t i) noexcept {
+    return batches_[(head_ + i) & (batches_.size() - 1)];
+  }
   void pop_head() noexcept;
   [[nodiscard]] Instant next_instant() noexcept;
   void plan_unseen(Duration end) noexcept;
@@ -170,7 +176,7 @@ class Driver {
       kNoTime;              // from here on the rate is infinite: an arrival for every free worker
   ScheduleCursor release_;  // the next arrival to take up
   ScheduleCursor start_;    // the next arrival to start, while something waits
-  std::vector<Batch> batches_;  // a ring: what was released and waits, oldest first
+  std::vector<Batch> batches_;  // a ring (2^n): what was released and waits
   std::size_t head_ = 0;
   std::size_t batch_count_ = 0;
   std::uint64_t waiting_ = 0;
