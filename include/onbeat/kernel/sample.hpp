@@ -79,4 +79,24 @@ struct Sample {
   }
 };
 
+/// Where samples go: statistics, and what passes them on (sample_sinks.hpp). record() may be called
+/// by several threads.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+  virtual void record(const Sample& sample) = 0;
+};
+
+/// Reads a stream of samples (Run, or anything whose next() gives std::optional<Sample>) to its
+/// end; returns how many there were.
+template <class Stream>
+std::uint64_t drain(Stream& stream, SampleSink& sink) {
+  std::uint64_t count = 0;
+  while (const auto sample = stream.next()) {
+    sink.record(*sample);
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace onbeat::kernel
