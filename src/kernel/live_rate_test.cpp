@@ -79,6 +79,16 @@ TEST(LiveRate, AChangeNeverRewritesThePast) {
   EXPECT_EQ(live.profile().rate_at(2s), 30);
 }
 
+TEST(LiveRate, ChangesComeInTheirOrderWhateverTheClocksSay) {
+  LiveRate live(RateProfile::constant(10));
+  live.begin(kStart, 4);
+  live.set_rate(20, [] { return kStart + 2s; });
+  live.set_rate(30, [] { return kStart + 1s; });
+  EXPECT_EQ(live.profile().last_boundary(), 2s + 2ms);
+  EXPECT_EQ(live.profile().rate_at(2s), 10);
+  EXPECT_EQ(live.profile().rate_at(3s), 30);
+}
+
 TEST(LiveRate, AChangeOverridesTheRestOfTheProfile) {
   LiveRate live(RateProfile::ramp(0, 100, 60s));
   live.begin(kStart, 1);

@@ -1,6 +1,7 @@
 #include <onbeat/kernel/rate.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -25,20 +26,32 @@ Duration whole_ns(double t_s, double span_s) noexcept {
   return Duration(static_cast<std::int64_t>(ns + guard));
 }
 
+constexpr int kSeriesTerms = 9;
+
+// The coefficients of a^first, a^(first + 2), ... in the series of the sine (first = 1) or the
+// cosine (first = 0).
+constexpr std::array<double, kSeriesTerms> series(int first) noexcept {
+  std::array<double, kSeriesTerms> coefficients{};
+  double factorial = 1;  // exact as far as 18! goes
+  for (int i = 0, n = first; i < kSeriesTerms; ++i, n += 2) {
+    coefficients[static_cast<std::size_t>(i)] = (i % 2 == 0 ? 1 : -1) / factorial;
+    factorial *= (n + 1.0) * (n + 2.0);
+  }
+  return coefficients;
+}
+
 // sin(pi x) for 0 <= x <= 1, by the series around the nearest multiple of pi / 2.
 double sin_pi(double x) noexcept {
-  constexpr int kTerms = 9;
+  static constexpr auto kSine = series(1);
+  static constexpr auto kCosine = series(0);
   if (x > 0.5) x = 1 - x;
   const bool around_peak = x > 0.25;
   const double angle = (around_peak ? 0.5 - x : x) * std::numbers::pi;
-  double terms[kTerms];
-  terms[0] = around_peak ? 1 : angle;
-  for (int i = 1, n = around_peak ? 1 : 2; i < kTerms; ++i, n += 2) {
-    terms[i] = terms[i - 1] * -(angle * angle) / (n * (n + 1));
-  }
-  double sum = 0;
-  for (int i = kTerms - 1; i >= 0; --i) sum += terms[i];
-  return sum;
+  const auto& coefficients = around_peak ? kCosine : kSine;
+  const double square = angle * angle;
+  double sum = coefficients.back();
+  for (std::size_t i = kSeriesTerms - 1; i-- > 0;) sum = sum * square + coefficients[i];
+  return around_peak ? sum : sum * angle;
 }
 
 // sin(2 pi x) for 0 <= x <= 1.
@@ -147,7 +160,6 @@ double RateProfile::arrivals_within(const Segment& segment, Duration t) noexcept
 }
 
 Duration RateProfile::time_within(const Segment& segment, double arrivals) noexcept {
-  if (!(arrivals > 0)) return Duration::zero();
   switch (segment.shape) {
     case Shape::constant:
       return constant_time(segment, arrivals);
@@ -397,7 +409,10 @@ Duration RateProfile::time_of(double x, std::size_t& hint) const noexcept {
 Duration RateProfile::time_in(std::size_t index, double x) const noexcept {
   const Segment& segment = segments_[index];
   if (segment.shape == Shape::constant && segment.from == 0) return kNoTime;
-  const Duration within = time_within(segment, x - segment.arrivals);
+  const double arrivals = std::max(x - segment.arrivals, 0.0);
+  // The common shape first, without a further call.
+  const Duration within = segment.shape == Shape::constant ? constant_time(segment, arrivals)
+                                                           : time_within(segment, arrivals);
   if (index + 1 < segments_.size()) {
     const Duration length = segments_[index + 1].start - segment.start;
     return segment.start + std::min(within, length);

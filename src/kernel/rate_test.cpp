@@ -109,8 +109,10 @@ class ConstantRate : public testing::TestWithParam<Fraction> {};
 
 TEST_P(ConstantRate, DueTimesAreExactToTheNanosecondForDays) {
   const auto [numerator, denominator] = GetParam();
-  const auto profile =
-      RateProfile::constant(static_cast<double>(numerator) / static_cast<double>(denominator));
+  const double rate = static_cast<double>(numerator) / static_cast<double>(denominator);
+  const bool is_exact =
+      std::fma(rate, static_cast<double>(denominator), -static_cast<double>(numerator)) == 0;
+  const auto profile = RateProfile::constant(rate);
   const std::uint64_t per_week = 7 * 86'400 * numerator / denominator + 2;
   Random random(numerator);
   for (std::uint64_t i = 0; i < 20'000; ++i) {
@@ -122,7 +124,9 @@ TEST_P(ConstantRate, DueTimesAreExactToTheNanosecondForDays) {
     if (due == exact + 1ns) {
       const Wide rest = Wide{n} * 1'000'000'000 * denominator % numerator;
       const double below = 1 - static_cast<double>(rest) / static_cast<double>(numerator);
-      ASSERT_LE(below, 0x1p-10 + 0x1.8p-52 * static_cast<double>(due.count())) << n;
+      const double guard =
+          0x1p-10 + (is_exact ? 0x1p-52 : 0x1.8p-52) * static_cast<double>(due.count());
+      ASSERT_LE(below, guard * (1 + 1e-9)) << n;
     } else {
       ASSERT_EQ(due, exact) << n;
     }
@@ -145,6 +149,25 @@ TEST(RateProfile, AMillionPerSecondForTenHoursIsExact) {
   for (std::uint64_t n = 36'000'000'000; n < 36'000'100'000; ++n) {
     ASSERT_EQ(profile.time_of(static_cast<double>(n)),
               Duration(static_cast<std::int64_t>(n * 1000)));
+  }
+}
+
+TEST(RateProfile, TheGuardIsHalfANanosecondAtMost) {
+  // 40 days, when 2^-52 of the time is 0.77 ns: 0.4 ns past a whole one is not the next.
+  const auto profile = RateProfile::constant(2.5e9);
+  EXPECT_EQ(profile.time_of(8.64e15 + 1), 40 * 24h);
+  EXPECT_EQ(profile.time_of(8.64e15 + 2), 40 * 24h + 1ns);
+}
+
+TEST(RateProfile, WholeInstantsOfALineAreWhole) {
+  // Slopes of sevenths: I(14 k s) = 14 p k^2, with every intermediate result rounded.
+  for (int p = 1; p <= 60; ++p) {
+    const auto up = RateProfile::ramp(0, 100.0 * p, 700s);
+    const auto down = RateProfile::ramp(100.0 * p, 0, 700s);
+    for (int k = 0; k < 50; ++k) {
+      ASSERT_EQ(up.time_of(14.0 * p * k * k), 14s * k) << p;
+      ASSERT_EQ(down.time_of(14.0 * p * (2500 - (50 - k) * (50 - k))), 14s * k) << p << " " << k;
+    }
   }
 }
 
@@ -416,7 +439,7 @@ TEST(RateProfile, AfterAnInfiniteRateItGoesOnWhereItIsTold) {
 TEST(RateProfile, AppendKeepsWhatWasDueBeforeIt) {
   Random random(77);
   for (int round = 0; round < 3000; ++round) {
-    const double rate = 0.1 + random.uniform() * 1e6;
+    const double rate = 0.1 * std::exp(16 * random.uniform());  // to 900 000; the lower, the finer
     auto profile = RateProfile::constant(rate);
     const double n = static_cast<double>(random.below(1'000'000'000));
     const Duration due = profile.time_of(n);

@@ -100,6 +100,17 @@ TEST(Schedule, PlannedIsWhatTheCursorWalks) {
   }
 }
 
+TEST(Schedule, PlannedAgreesWithDueTimesToTheNanosecond) {
+  Random random(31);
+  for (int round = 0; round < 3000; ++round) {
+    const auto profile = RateProfile::constant(0.1 * std::exp(16 * random.uniform()));
+    const std::uint64_t n = random.below(1'000'000'000);
+    const Duration due = profile.time_of(static_cast<double>(n));
+    ASSERT_EQ(planned_arrivals(even(profile, due)), n);
+    ASSERT_EQ(planned_arrivals(even(profile, due + 1ns)), n + 1);
+  }
+}
+
 TEST(Schedule, Case8_TenPerSecondStartsAtOnceThenEvery100ms) {
   const SchedulePlan plan = even(RateProfile::constant(10));
   ScheduleCursor cursor(plan);
