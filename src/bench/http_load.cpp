@@ -49,16 +49,17 @@ bool is_connect_failure(NetError error) {
     case NetError::connect_failed:
     case NetError::unreachable:
     case NetError::local_ports:
-    case NetError::local_fds: return true;
-    default: return false;
+    case NetError::local_fds:
+      return true;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
 std::vector<std::string> HttpPlan::counters() const {
-  std::vector<std::string> result(run::kConnectionCounters.begin(),
-                                  run::kConnectionCounters.end());
+  std::vector<std::string> result(run::kConnectionCounters.begin(), run::kConnectionCounters.end());
   for (const HttpOrigin& origin : origins)
     for (const net::Address& address : origin.addresses)
       result.push_back(std::string(run::kAddressCounterPrefix) + address.to_string());
@@ -88,7 +89,8 @@ class HttpWorkload::HttpWorker final : public run::Worker {
       load.connected(connection(0).is_open());
     }
     while (co_await load.next(*this)) {
-      const HttpItem& item = workload_.plan_.items[workload_.plan_.mix.item(unit.arrival, workload_.mix_cache_)];
+      const HttpItem& item =
+          workload_.plan_.items[workload_.plan_.mix.item(unit.arrival, workload_.mix_cache_)];
       busy_ = &connection(item.origin);
       const http::Exchange& exchange =
           co_await busy_->exchange(item.request, unit.started + workload_.plan_.timeout);
@@ -116,9 +118,12 @@ class HttpWorkload::HttpWorker final : public run::Worker {
       result.outcome = load.cut_off();
     } else {
       const NetError error = exchange.error == NetError::none ? NetError::status : exchange.error;
-      // A response that was followed by bytes of no request counts; the connection alone was at fault.
+      // A response that was followed by bytes of no request counts; the connection alone was at
+      // fault.
       const bool counts = error == NetError::excess_data && is_success(exchange.status);
-      result.outcome = counts ? Outcome::ok : error == NetError::timeout ? Outcome::timed_out : Outcome::failed;
+      result.outcome = counts                       ? Outcome::ok
+                       : error == NetError::timeout ? Outcome::timed_out
+                                                    : Outcome::failed;
       result.error = workload_.error_of(error);
       workload_.keep_sample(error, exchange, *busy_);
     }
@@ -134,14 +139,16 @@ class HttpWorkload::HttpWorker final : public run::Worker {
   http::Connection& connection(std::size_t origin) {
     auto& connection = connections_[origin];
     if (connection == nullptr)
-      connection = std::make_unique<http::Connection>(workload_.load_.loop(), workload_.peers_[origin]);
+      connection =
+          std::make_unique<http::Connection>(workload_.load_.loop(), workload_.peers_[origin]);
     return *connection;
   }
 
   // Doubling from 10 ms to 1 s, each time somewhere in its upper half.
   Duration next_back_off() {
     back_off_ = std::clamp(2 * back_off_, kFirstBackOff, kLongestBackOff);
-    return back_off_ / 2 + Duration(random_.below(static_cast<std::uint64_t>(back_off_.count()) / 2));
+    return back_off_ / 2 +
+           Duration(random_.below(static_cast<std::uint64_t>(back_off_.count()) / 2));
   }
 
   void cancel() noexcept override {
@@ -194,7 +201,8 @@ kernel::ErrorId HttpWorkload::error_of(NetError error) {
   return id;
 }
 
-void HttpWorkload::keep_sample(NetError error, const http::Exchange& exchange, const http::Connection& connection) {
+void HttpWorkload::keep_sample(NetError error, const http::Exchange& exchange,
+                               const http::Connection& connection) {
   if (!plan_.samples->wants(error)) return;
   std::string text = error == NetError::status ? "HTTP status " + std::to_string(exchange.status)
                                                : net::describe(error, exchange.system_error);
@@ -207,9 +215,9 @@ void HttpWorkload::flush(kernel::Recorder& recorder) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const http::ConnectionLedger& now = peers_[i].ledger;
     http::ConnectionLedger& before = flushed_[i];
-    const std::array deltas{now.opened - before.opened,     now.open_peak - before.open_peak,
-                            now.reused - before.reused,     now.reopened - before.reopened,
-                            now.failed - before.failed,     now.closed_by_peer - before.closed_by_peer,
+    const std::array deltas{now.opened - before.opened, now.open_peak - before.open_peak,
+                            now.reused - before.reused, now.reopened - before.reopened,
+                            now.failed - before.failed, now.closed_by_peer - before.closed_by_peer,
                             now.reset - before.reset};
     static_assert(deltas.size() == run::kConnectionCounters.size());
     for (std::size_t k = 0; k < deltas.size(); ++k) recorder.count(run::kCounters + k, deltas[k]);

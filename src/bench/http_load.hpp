@@ -1,21 +1,20 @@
 // HTTP/1.1 requests as load: a worker is a connection (one a host), a unit is an exchange.
 #pragma once
 
+#include "http/client.hpp"
+#include "run/load_loop.hpp"
+#include "run/workload.hpp"
+#include <onbeat/kernel/mix.hpp>
+#include <onbeat/kernel/random.hpp>
+#include <onbeat/kernel/recorder.hpp>
+#include <onbeat/kernel/task.hpp>
+
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include <onbeat/kernel/mix.hpp>
-#include <onbeat/kernel/random.hpp>
-#include <onbeat/kernel/recorder.hpp>
-#include <onbeat/kernel/task.hpp>
-
-#include "http/client.hpp"
-#include "run/load_loop.hpp"
-#include "run/workload.hpp"
 
 namespace onbeat::bench {
 
@@ -24,7 +23,9 @@ using kernel::Instant;
 
 /// A host and port that requests go to; names are resolved before the loops run.
 struct HttpOrigin {
-  std::string authority;
+  std::string authority;  // "host:port"
+  std::string host;
+  std::uint16_t port = 0;
   std::vector<net::Address> addresses;
 };
 
@@ -34,7 +35,8 @@ struct HttpItem {
   kernel::EndpointId endpoint = 0;
 };
 
-/// The same for every loop; read-only while they run, but for the names and samples (their own locks).
+/// The same for every loop; read-only while they run, but for the names and samples (their own
+/// locks).
 struct HttpPlan {
   std::vector<HttpOrigin> origins;
   std::vector<HttpItem> items;
@@ -50,7 +52,9 @@ struct HttpPlan {
 };
 
 /// Whether a status is a success: 2xx and 3xx.
-[[nodiscard]] constexpr bool is_success(int status) noexcept { return status >= 200 && status < 400; }
+[[nodiscard]] constexpr bool is_success(int status) noexcept {
+  return status >= 200 && status < 400;
+}
 
 class HttpWorkload final : public run::Workload {
  public:
@@ -65,7 +69,8 @@ class HttpWorkload final : public run::Workload {
 
   kernel::CodeId code_of(int status);
   kernel::ErrorId error_of(net::NetError error);
-  void keep_sample(net::NetError error, const http::Exchange& exchange, const http::Connection& connection);
+  void keep_sample(net::NetError error, const http::Exchange& exchange,
+                   const http::Connection& connection);
 
   run::LoadLoop& load_;
   const HttpPlan& plan_;

@@ -71,7 +71,7 @@ Instant LoadLoop::on_turn(Instant now) noexcept {
     } else {
       if (now >= next_due_) next_due_ = driver_->advance(now);
       start_waiting(now);
-      if (driver_->exhausted()) end_issue_at(now);
+      if (phase_.ends_by_count && driver_->exhausted()) end_issue_at(now);
     }
   }
   if (now >= next_interval_) hand_over(now);
@@ -85,7 +85,8 @@ Instant LoadLoop::on_turn(Instant now) noexcept {
   return std::min({next_due_, issue_end_, drain_end_, next_interval_});
 }
 
-// Gives what is due to free workers. The first unit starts at `now`; each further one has its own reading.
+// Gives what is due to free workers. The first unit starts at `now`; each further one has its own
+// reading.
 void LoadLoop::start_waiting(Instant now) noexcept {
   while (closed_model_ ? idle_ != nullptr : driver_->waiting() != 0) {
     Worker* worker = free_worker();

@@ -10,16 +10,15 @@
 // Belongs to its loop's thread, except in_flight() and the recorder's collect().
 #pragma once
 
+#include "net/loop.hpp"
+#include <onbeat/kernel/driver.hpp>
+
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include <onbeat/kernel/driver.hpp>
-
-#include "net/loop.hpp"
 
 namespace onbeat::run {
 
@@ -51,8 +50,8 @@ class Worker {
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// Makes one more worker and starts it: it calls next() at once, or, with `connect`, opens its connection first
-  /// and calls LoadLoop::connected() when that has succeeded or failed.
+  /// Makes one more worker and starts it: it calls next() at once, or, with `connect`, opens its
+  /// connection first and calls LoadLoop::connected() when that has succeeded or failed.
   virtual Worker& add_worker(bool connect) = 0;
   /// Before intervals and at the end: writes what the protocol counts itself to the recorder.
   virtual void flush(kernel::Recorder& recorder) = 0;
@@ -66,12 +65,14 @@ struct Phase {
   kernel::RequestBudget* budget = nullptr;
   /// The issue window; kNoTime when only the number of arrivals ends it.
   Duration length = kNoTime;
+  /// The number of arrivals ends the issue window before its length does.
+  bool ends_by_count = false;
   Duration drain_limit = std::chrono::seconds(10);
   Duration interval = std::chrono::seconds(1);
 };
 
-/// The extra histograms and counters that every load loop records, by position in RecorderShape; a workload's own
-/// follow.
+/// The extra histograms and counters that every load loop records, by position in RecorderShape; a
+/// workload's own follow.
 inline constexpr std::size_t kTurnHistogram = 0;
 inline constexpr std::size_t kConnectHistogram = 1;
 
@@ -117,7 +118,8 @@ class LoadLoop final : private net::TurnHook {
   }
   /// A worker that was to connect has done so, or failed.
   void connected(bool up) noexcept;
-  /// A worker that has rested since its last unit: its next one starts now, not when that one was done.
+  /// A worker that has rested since its last unit: its next one starts now, not when that one was
+  /// done.
   void rested() noexcept { last_done_ = loop_.now(); }
   [[nodiscard]] bool closing() const noexcept { return closing_; }
   [[nodiscard]] net::Loop& loop() noexcept { return loop_; }

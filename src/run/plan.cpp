@@ -1,11 +1,10 @@
 #include "run/plan.hpp"
 
-#include <algorithm>
-#include <cmath>
-
+#include "options/format.hpp"
 #include <onbeat/kernel/schedule.hpp>
 
-#include "options/format.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace onbeat::run {
 namespace {
@@ -22,11 +21,13 @@ constexpr double kUnitsPerThread = 100'000;
 std::uint64_t possible_connections(const Host& host, const PlanNeeds& needs) {
   std::uint64_t most = host.descriptors > kOwnDescriptors ? host.descriptors - kOwnDescriptors : 1;
   if (needs.local_ports && host.local_ports != 0)
-    most = std::min(most, std::uint64_t{host.local_ports} * std::max<std::size_t>(needs.addresses, 1));
+    most =
+        std::min(most, std::uint64_t{host.local_ports} * std::max<std::size_t>(needs.addresses, 1));
   return most;
 }
 
-unsigned choose_threads(const options::LoadOptions& options, const Host& host, const RunPlan& plan) {
+unsigned choose_threads(const options::LoadOptions& options, const Host& host,
+                        const RunPlan& plan) {
   const auto cores = static_cast<unsigned>(std::max(std::floor(host.cores), 1.0));
   unsigned threads = 0;
   if (options.threads) {
@@ -36,7 +37,8 @@ unsigned choose_threads(const options::LoadOptions& options, const Host& host, c
   } else {
     const Duration until = plan.length == kNoTime ? plan.profile.shape_length() : plan.length;
     const double peak = plan.profile.peak(until);
-    threads = std::min(static_cast<unsigned>(std::min(std::ceil(peak / kUnitsPerThread), 1024.0)), cores);
+    threads =
+        std::min(static_cast<unsigned>(std::min(std::ceil(peak / kUnitsPerThread), 1024.0)), cores);
   }
   threads = std::clamp(threads, 1U, plan.driver.workers);
   return plan.connections == 0 ? threads : std::min(threads, plan.connections);
@@ -84,10 +86,12 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     if (workers > possible) {
       result.errors.push_back(
           {.where = "--concurrency",
-           .message = options::format_count(workers) + " connections are more than this host allows to the target: " +
+           .message = options::format_count(workers) +
+                      " connections are more than this host allows to the target: " +
                       options::format_count(possible),
-           .hint = "the limit of open files is " + options::format_count(host.descriptors) + " (ulimit -n), and there are " +
-                   options::format_count(host.local_ports) + " local ports for each address of the target (net.ipv4.ip_local_port_range)",
+           .hint = "the limit of open files is " + options::format_count(host.descriptors) +
+                   " (ulimit -n), and there are " + options::format_count(host.local_ports) +
+                   " local ports for each address of the target (net.ipv4.ip_local_port_range)",
            .text = {}});
       workers = possible;
     }
@@ -98,30 +102,41 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
   for (const int cpu : plan.cpus)
     if (!host.affinity.empty() && std::ranges::find(host.affinity, cpu) == host.affinity.end())
       result.errors.push_back({.where = "--cpu-list",
-                               .message = "CPU " + std::to_string(cpu) + " is not among those that this process may use",
+                               .message = "CPU " + std::to_string(cpu) +
+                                          " is not among those that this process may use",
                                .hint = {},
                                .text = {}});
   if (plan.threads > host.cores)
     result.warnings.push_back({.where = "--threads",
-                               .message = std::to_string(plan.threads) + " loops on " + options::number_text(host.cores) +
+                               .message = std::to_string(plan.threads) + " loops on " +
+                                          options::number_text(host.cores) +
                                           " cores: they will wait for each other",
                                .hint = "at most one loop a core",
                                .text = {}});
-  result.decided = {{"concurrency", std::to_string(driver.workers)}, {"threads", std::to_string(plan.threads)}};
+  result.decided = {{"concurrency", std::to_string(driver.workers)},
+                    {"threads", std::to_string(plan.threads)}};
   return result;
 }
 
 std::string load_text(const options::LoadOptions& options, const RunPlan& plan) {
   std::string text;
   switch (plan.model) {
-    case Model::closed: text = "closed, " + options::format_count(plan.driver.workers) + " at once"; break;
-    case Model::paced: text = "closed at a rate, " + options::format_count(plan.driver.workers) + " at once"; break;
-    case Model::open: text = plan.arrivals == kernel::Arrivals::even ? "open, even" : "open, Poisson"; break;
+    case Model::closed:
+      text = "closed, " + options::format_count(plan.driver.workers) + " at once";
+      break;
+    case Model::paced:
+      text = "closed at a rate, " + options::format_count(plan.driver.workers) + " at once";
+      break;
+    case Model::open:
+      text = plan.arrivals == kernel::Arrivals::even ? "open, even" : "open, Poisson";
+      break;
   }
   if (options.rate) text += ", " + options.rate->text;
-  if (plan.max_requests != UINT64_MAX) text += ", " + options::format_count(plan.max_requests) + " requests";
+  if (plan.max_requests != UINT64_MAX)
+    text += ", " + options::format_count(plan.max_requests) + " requests";
   if (plan.length != kNoTime)
-    text += (plan.max_requests != UINT64_MAX ? ", at most " : " for ") + options::format_duration(plan.length);
+    text += (plan.max_requests != UINT64_MAX ? ", at most " : " for ") +
+            options::format_duration(plan.length);
   return text;
 }
 

@@ -1,13 +1,13 @@
 // From what the user asked for to what will be done on this host.
 #pragma once
 
-#include <expected>
-#include <string>
-#include <vector>
-
 #include "options/load_options.hpp"
 #include "run/host.hpp"
 #include "run/run.hpp"
+
+#include <expected>
+#include <string>
+#include <vector>
 
 namespace onbeat::run {
 
@@ -21,14 +21,17 @@ struct PlanNeeds {
 
 struct Preflight {
   RunPlan plan;
-  std::vector<options::Problem> errors;    // nothing may be sent
+  std::vector<options::Problem> errors;  // nothing may be sent
   std::vector<options::Problem> warnings;
-  /// Values that the options left to the plan, by key ("concurrency", "threads"), to complete LoadOptions::resolved.
+  /// Values that the options left to the plan, by key ("concurrency", "threads"), to complete
+  /// LoadOptions::resolved.
   std::vector<std::pair<std::string, std::string>> decided;
 };
 
-/// Resolves every default that depends on the host, and looks whether the host allows it: descriptors, local ports, cores.
-[[nodiscard]] Preflight make_plan(const options::LoadOptions& options, const Host& host, const PlanNeeds& needs);
+/// Resolves every default that depends on the host, and looks whether the host allows it:
+/// descriptors, local ports, cores.
+[[nodiscard]] Preflight make_plan(const options::LoadOptions& options, const Host& host,
+                                  const PlanNeeds& needs);
 
 /// "open, even, 5,000/s for 30 s": the load in words.
 [[nodiscard]] std::string load_text(const options::LoadOptions& options, const RunPlan& plan);

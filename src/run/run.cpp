@@ -1,8 +1,12 @@
 #include "run/run.hpp"
 
-#include <sys/resource.h>
-#include <sched.h>
+#include "net/epoll_loop.hpp"
+#include "run/plan.hpp"
+#include <onbeat/kernel/random.hpp>
+
 #include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,10 +18,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-
-#include <onbeat/kernel/random.hpp>
-
-#include "net/epoll_loop.hpp"
 
 namespace onbeat::run {
 namespace {
@@ -32,23 +32,15 @@ constexpr Duration kProgressEvery = std::chrono::milliseconds(100);
 constexpr Duration kInterruptedDrain = std::chrono::seconds(1);
 
 /// Loop k's part of a total that is spread evenly.
-std::uint32_t share(std::uint32_t total, std::uint32_t k, std::uint32_t of) { return total / of + (k < total % of ? 1 : 0); }
-
-std::string wall_time() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::tm utc{};
-  gmtime_r(&now.tv_sec, &utc);
-  char text[40];
-  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text + n, sizeof text - n, ".%03ldZ", now.tv_nsec / 1'000'000);
-  return text;
+std::uint32_t share(std::uint32_t total, std::uint32_t k, std::uint32_t of) {
+  return total / of + (k < total % of ? 1 : 0);
 }
 
 Duration wall_minus_monotonic() {
   timespec wall{};
   clock_gettime(CLOCK_REALTIME, &wall);
-  return std::chrono::seconds(wall.tv_sec) + Duration(wall.tv_nsec) - Monotonic::now().time_since_epoch();
+  return std::chrono::seconds(wall.tv_sec) + Duration(wall.tv_nsec) -
+         Monotonic::now().time_since_epoch();
 }
 
 /// A loop, its thread and its part of the work.
@@ -57,15 +49,16 @@ class LoopThread {
   LoopThread(std::uint32_t index, const RunPlan& plan, const WorkloadSpec& spec)
       : loop_({.spin = plan.spin}), load_(loop_, index), workload_(spec.make(load_)) {
     load_.set_workload(*workload_);
-    thread_ = std::thread([this, cpu = plan.cpus.empty() ? -1 : plan.cpus[index % plan.cpus.size()]] {
-      if (cpu >= 0) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(cpu, &set);
-        pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-      }
-      loop_.run();
-    });
+    thread_ =
+        std::thread([this, cpu = plan.cpus.empty() ? -1 : plan.cpus[index % plan.cpus.size()]] {
+          if (cpu >= 0) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            CPU_SET(cpu, &set);
+            pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+          }
+          loop_.run();
+        });
   }
   ~LoopThread() {
     loop_.post([this] { load_.close(); });
@@ -108,8 +101,8 @@ class Latch {
   std::size_t left_ = 0;
 };
 
-/// Mean and standard error of the in-flight count, sampled at random instants. Neighbouring samples hang together, so
-/// the error is that of the means of batches of consecutive samples.
+/// Mean and standard error of the in-flight count, sampled at random instants. Neighbouring samples
+/// hang together, so the error is that of the means of batches of consecutive samples.
 class InFlightSampler {
  public:
   void add(std::uint64_t in_flight) {
@@ -142,9 +135,15 @@ class InFlightSampler {
 
 class Execution {
  public:
-  Execution(const RunPlan& plan, const WorkloadSpec& spec, const Host& host, std::vector<AbortWatch>& aborts,
-            const std::vector<Observer*>& observers, const StopFlag& stop)
-      : plan_(plan), spec_(spec), host_(host), aborts_(aborts), observers_(observers), stop_(stop) {}
+  Execution(const RunPlan& plan, const WorkloadSpec& spec, const Host& host,
+            std::vector<AbortWatch>& aborts, const std::vector<Observer*>& observers,
+            const StopFlag& stop)
+      : plan_(plan),
+        spec_(spec),
+        host_(host),
+        aborts_(aborts),
+        observers_(observers),
+        stop_(stop) {}
 
   Report run();
 
@@ -152,7 +151,8 @@ class Execution {
   bool connect();
   void warm_up();
   void measure();
-  Phase phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget) const;
+  Phase phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget,
+              bool ends_by_count) const;
   void begin(const RunPlan& plan, kernel::RequestBudget* budget);
   void end_issue(Duration drain_limit);
   void poll(Stage stage, Duration length);
@@ -184,7 +184,7 @@ class Execution {
   kernel::Random random_{0};
   Instant shown_{};
   Observer::Progress progress_;
-  std::vector<Interval> pending_;   // what each loop has handed over since the last whole interval
+  std::vector<Interval> pending_;  // what each loop has handed over since the last whole interval
   std::vector<bool> covered_;
   Instant boundary_{};
   std::uint64_t index_ = 0;
@@ -202,7 +202,8 @@ Report Execution::run() {
     for (std::uint32_t k = 0; k < plan_.threads; ++k)
       loops_.push_back(std::make_unique<LoopThread>(k, plan_, spec_));
   } catch (const std::system_error& error) {
-    report_.error = ErrorInfo{"local_fds", error.what(), "raise the limit of open files: ulimit -n"};
+    report_.error =
+        ErrorInfo{"local_fds", error.what(), "raise the limit of open files: ulimit -n"};
   }
   if (!report_.error && connect()) {
     if (plan_.warmup > Duration{} && !interrupted()) warm_up();
@@ -217,7 +218,8 @@ Report Execution::run() {
   return std::move(report_);
 }
 
-// Opens the connections asked for (an open loop that opens them as needed: one, to see that the target is there).
+// Opens the connections asked for (an open loop that opens them as needed: one, to see that the
+// target is there).
 bool Execution::connect() {
   const std::uint32_t asked = plan_.connections != 0 ? plan_.connections : 1;
   latch_.reset(loops_.size());
@@ -247,12 +249,14 @@ bool Execution::connect() {
   return false;
 }
 
-Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget) const {
+Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget,
+                       bool ends_by_count) const {
   Phase phase;
   phase.driver = plan.driver;
   phase.driver.model = plan.model;
   phase.driver.workers = share(plan.driver.workers, k, plan.threads);
-  if (plan.driver.queue_limit != UINT64_MAX) phase.driver.queue_limit = plan.driver.queue_limit / plan.threads;
+  if (plan.driver.queue_limit != UINT64_MAX)
+    phase.driver.queue_limit = plan.driver.queue_limit / plan.threads;
   phase.plan = {.profile = plan.profile,
                 .arrivals = plan.arrivals,
                 .seed = plan.seed,
@@ -260,19 +264,20 @@ Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudg
                 .of = plan.threads,
                 .max_arrivals = plan.max_requests,
                 .length = plan.length};
-  phase.shape.open = plan.model != Model::closed;
-  phase.shape.endpoints = spec_.endpoints;
-  phase.shape.histograms = {"turn", "connect"};
-  phase.shape.histograms.insert(phase.shape.histograms.end(), spec_.histograms.begin(), spec_.histograms.end());
-  phase.shape.counters = spec_.counters;
+  phase.shape = recorder_shape(plan, spec_);
   phase.budget = budget;
   phase.length = plan.length;
+  phase.ends_by_count = ends_by_count;
   phase.drain_limit = plan.drain_limit;
   phase.interval = plan.interval;
   return phase;
 }
 
 void Execution::begin(const RunPlan& plan, kernel::RequestBudget* budget) {
+  // One number of arrivals for the whole schedule: each loop sees only its own part.
+  const bool ends_by_count =
+      plan.max_requests != UINT64_MAX &&
+      (plan.model == Model::closed || planned_arrivals(plan) == plan.max_requests);
   latch_.reset(loops_.size());
   ending_ = false;
   pending_.assign(loops_.size(), Interval());
@@ -283,7 +288,7 @@ void Execution::begin(const RunPlan& plan, kernel::RequestBudget* budget) {
   boundary_ = t0_ + plan.interval;
   for (std::uint32_t k = 0; k < loops_.size(); ++k) {
     LoopThread& each = *loops_[k];
-    each.loop().post([this, &each, phase = phase(k, plan, budget)] {
+    each.loop().post([this, &each, phase = phase(k, plan, budget, ends_by_count)] {
       each.load().begin(phase, t0_, [this] { latch_.arrive(); });
     });
   }
@@ -308,18 +313,22 @@ void Execution::measure() {
   kernel::RequestBudget budget(plan_.max_requests);
   measuring_ = true;
   // At least 1 200 samples of the in-flight count in a run of known length.
-  sample_every_ = std::clamp(plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500,
-                             Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(20)));
+  sample_every_ = std::clamp(
+      plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500,
+      Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(20)));
   usage_before_ = process_usage();
   cpu_before_ = read_cpu_times(host_.affinity);
-  begin(plan_, plan_.model == Model::closed && plan_.max_requests != UINT64_MAX ? &budget : nullptr);
+  begin(plan_,
+        plan_.model == Model::closed && plan_.max_requests != UINT64_MAX ? &budget : nullptr);
   // The collector must not take the processor from a loop.
   const int old_nice = getpriority(PRIO_PROCESS, 0);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
   bool over = false;
   while (!over) {
     // Between half and one and a half of the mean: never in step with the schedule.
-    over = latch_.wait_for(sample_every_ / 2 + Duration(random_.below(static_cast<std::uint64_t>(sample_every_.count()))));
+    over =
+        latch_.wait_for(sample_every_ / 2 +
+                        Duration(random_.below(static_cast<std::uint64_t>(sample_every_.count()))));
     const Instant now = Monotonic::now();
     if (now >= t0_ && !over && !ending_) sampler_.add(in_flight());
     poll(ending_ ? Stage::draining : Stage::measuring, plan_.length);
@@ -342,7 +351,8 @@ void Execution::poll(Stage stage, Duration length) {
   if (interrupted() && !ending_) end_issue(kInterruptedDrain);
   if (length != kNoTime && now - t0_ > length) ending_ = true;
   progress_.elapsed = now - t0_;
-  progress_.planned_rate = plan_.model == Model::closed ? 0 : plan_.profile.rate_at(progress_.elapsed);
+  progress_.planned_rate =
+      plan_.model == Model::closed ? 0 : plan_.profile.rate_at(progress_.elapsed);
   collect(false);
   show(stage, length);
 }
@@ -363,14 +373,15 @@ std::uint64_t Execution::in_flight() const {
   return sum;
 }
 
-// Puts together what the loops have handed over. An interval is whole when every loop has passed its boundary; at the
-// end, when all loops are still, what is left.
+// Puts together what the loops have handed over. An interval is whole when every loop has passed
+// its boundary; at the end, when all loops are still, what is left.
 void Execution::collect(bool last) {
   const Duration boundary = boundary_ - t0_;
   for (std::size_t k = 0; k < loops_.size(); ++k) {
     if (!loops_[k]->load().recording()) continue;
     kernel::Recorder& recorder = loops_[k]->load().recorder();
-    const bool over = loops_[k]->load().phase_over();  // before the look: what it handed over last is seen
+    const bool over =
+        loops_[k]->load().phase_over();  // before the look: what it handed over last is seen
     const auto take = [&] {
       Interval part;
       if (recorder.collect(part)) pending_[k].merge_next(part);
@@ -387,6 +398,7 @@ void Execution::collect(bool last) {
   pending_.assign(loops_.size(), Interval());
   covered_.assign(loops_.size(), false);
   while (boundary_ - t0_ <= whole.end) boundary_ += plan_.interval;
+  if (whole.end == whole.start && whole.counts == kernel::Counts()) return;
   whole.index = index_++;
   emit(whole);
 }
@@ -397,7 +409,8 @@ void Execution::emit(const Interval& interval) {
   SeriesRow row;
   row.t = interval.end;
   row.counts = interval.counts;
-  const kernel::Histogram& shown = plan_.model == Model::closed ? interval.service : interval.response;
+  const kernel::Histogram& shown =
+      plan_.model == Model::closed ? interval.service : interval.response;
   if (!shown.empty()) {
     row.p50 = shown.percentile(50);
     row.p99 = shown.percentile(99);
@@ -405,7 +418,9 @@ void Execution::emit(const Interval& interval) {
   row.lag_max = interval.lag_max;
   row.in_flight = interval.in_flight;
   for (const kernel::LoopUsage& loop : interval.loops)
-    if (loop.wall > Duration{}) row.cpu_cores += static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count());
+    if (loop.wall > Duration{})
+      row.cpu_cores +=
+          static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count());
   row.events = interval.events;
   report_.series.push_back(row);
   for (Observer* observer : observers_) observer->on_interval(interval, progress_);
@@ -434,7 +449,8 @@ void Execution::fill() {
   } else if (plan_.model != Model::closed && plan_.max_requests != UINT64_MAX) {
     // The N-th arrival's time belongs to the window, though nobody waits for it.
     const Duration whole = plan_.profile.time_of(static_cast<double>(plan_.max_requests));
-    if (report_.total.counts.planned == plan_.max_requests && whole != kNoTime && whole <= plan_.length)
+    if (report_.total.counts.planned == plan_.max_requests && whole != kNoTime &&
+        whole <= plan_.length)
       issue = std::max(issue, whole);
   }
   report_.issue = issue;
@@ -448,12 +464,17 @@ void Execution::fill() {
   observed.in_flight_peak = report_.total.in_flight_max;
   for (const kernel::LoopUsage& loop : report_.total.loops)
     if (loop.wall > Duration{})
-      observed.busiest_loop = std::max(observed.busiest_loop, static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count()));
+      observed.busiest_loop =
+          std::max(observed.busiest_loop,
+                   static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count()));
   const double total = cpu_after_.total - cpu_before_.total;
   const Duration own = usage_after_.cpu - usage_before_.cpu;
   if (total > 0) {
     observed.steal_share = (cpu_after_.steal - cpu_before_.steal) / total;
-    observed.other_load_share = std::max((cpu_after_.busy - cpu_before_.busy) - std::chrono::duration<double>(own).count(), 0.0) / total;
+    observed.other_load_share =
+        std::max((cpu_after_.busy - cpu_before_.busy) - std::chrono::duration<double>(own).count(),
+                 0.0) /
+        total;
   }
   observed.target_on_same_cores = spec_.local_target;
   observed.wall_minus_monotonic = wall_minus_monotonic() - wall_before_;
@@ -484,7 +505,7 @@ void Execution::fill_names() {
                                  .codes = named(from.codes, names.codes),
                                  .errors = named(from.errors, names.errors)});
   }
-  const std::vector<std::string> histograms = phase(0, plan_, nullptr).shape.histograms;
+  const std::vector<std::string> histograms = recorder_shape(plan_, spec_).histograms;
   for (std::size_t i = 0; i < std::min(histograms.size(), total.extra.size()); ++i)
     report_.breakdown[histograms[i]] = total.extra[i];
 }
@@ -492,13 +513,16 @@ void Execution::fill_names() {
 // The connections that were opened for the warm-up are those of the run.
 void Execution::fill_connections() {
   const auto counter = [this](std::size_t i, bool whole_run) {
-    const auto at = [i](const Interval& interval) { return i < interval.counters.size() ? interval.counters[i] : 0; };
+    const auto at = [i](const Interval& interval) {
+      return i < interval.counters.size() ? interval.counters[i] : 0;
+    };
     return at(report_.total) + (whole_run ? at(warmup_) : 0);
   };
   for (std::size_t i = 0; i < spec_.counters.size(); ++i) {
     const std::string_view name = spec_.counters[i];
     if (!name.starts_with(kAddressCounterPrefix)) continue;
-    report_.connections.by_address[std::string(name.substr(kAddressCounterPrefix.size()))] += counter(i, true);
+    report_.connections.by_address[std::string(name.substr(kAddressCounterPrefix.size()))] +=
+        counter(i, true);
   }
   if (spec_.counters.size() < kConnectionCounters.size()) return;
   report_.connections.asked = plan_.connections;
@@ -526,8 +550,30 @@ void Execution::fill_cost() {
 
 }  // namespace
 
-Report execute(const RunPlan& plan, const WorkloadSpec& spec, const Host& host, std::vector<AbortWatch>& aborts,
-               const std::vector<Observer*>& observers, const StopFlag& stop) {
+std::string wall_time() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::tm utc{};
+  gmtime_r(&now.tv_sec, &utc);
+  char text[40];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  std::snprintf(text + n, sizeof text - n, ".%03ldZ", now.tv_nsec / 1'000'000);
+  return text;
+}
+
+kernel::RecorderShape recorder_shape(const RunPlan& plan, const WorkloadSpec& spec) {
+  kernel::RecorderShape shape;
+  shape.open = plan.model != Model::closed;
+  shape.endpoints = spec.endpoints;
+  shape.histograms = {"turn", "connect"};
+  shape.histograms.insert(shape.histograms.end(), spec.histograms.begin(), spec.histograms.end());
+  shape.counters = spec.counters;
+  return shape;
+}
+
+Report execute(const RunPlan& plan, const WorkloadSpec& spec, const Host& host,
+               std::vector<AbortWatch>& aborts, const std::vector<Observer*>& observers,
+               const StopFlag& stop) {
   return Execution(plan, spec, host, aborts, observers, stop).run();
 }
 

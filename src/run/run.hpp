@@ -1,6 +1,16 @@
 // A run: connect, warm up, measure, drain, report. One process, one run.
 #pragma once
 
+#include "run/host.hpp"
+#include "run/load_loop.hpp"
+#include "run/report.hpp"
+#include "run/thresholds.hpp"
+#include "run/workload.hpp"
+#include <onbeat/kernel/driver.hpp>
+#include <onbeat/kernel/interval.hpp>
+#include <onbeat/kernel/rate.hpp>
+#include <onbeat/kernel/result.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -8,17 +18,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <onbeat/kernel/driver.hpp>
-#include <onbeat/kernel/interval.hpp>
-#include <onbeat/kernel/rate.hpp>
-#include <onbeat/kernel/result.hpp>
-
-#include "run/thresholds.hpp"
-#include "run/host.hpp"
-#include "run/load_loop.hpp"
-#include "run/report.hpp"
-#include "run/workload.hpp"
 
 namespace onbeat::run {
 
@@ -31,10 +30,10 @@ struct RunPlan {
   std::uint64_t max_requests = UINT64_MAX;
   Duration length = kNoTime;  // kNoTime: only max_requests ends the run
   Duration warmup{};
-  kernel::DriverOptions driver;      // workers: of all loops together
-  std::uint32_t connections = 0;     // opened before t0, over all loops; 0: as needed
+  kernel::DriverOptions driver;   // workers: of all loops together
+  std::uint32_t connections = 0;  // opened before t0, over all loops; 0: as needed
   unsigned threads = 1;
-  std::vector<int> cpus;             // loop k runs on cpus[k mod size]; empty: anywhere
+  std::vector<int> cpus;  // loop k runs on cpus[k mod size]; empty: anywhere
   bool spin = false;
   Duration drain_limit = std::chrono::seconds(10);
   Duration interval = std::chrono::seconds(1);
@@ -42,9 +41,9 @@ struct RunPlan {
 
 /// What is run: a protocol, its names, and how a loop's part of it is made.
 struct WorkloadSpec {
-  std::string kind;    // "http"
-  std::string target;  // for people, without secrets
-  bool local_target = false;  // on this host
+  std::string kind;                       // "http"
+  std::string target;                     // for people, without secrets
+  bool local_target = false;              // on this host
   std::vector<std::string> histograms{};  // the workload's own, after "turn" and "connect"
   std::vector<std::string> counters{};    // as Workload::flush() writes them
   std::uint16_t endpoints = 1;
@@ -52,6 +51,9 @@ struct WorkloadSpec {
   kernel::Names* names = nullptr;
   ErrorSamples* samples = nullptr;
 };
+
+/// What the recorders of a run record.
+[[nodiscard]] kernel::RecorderShape recorder_shape(const RunPlan& plan, const WorkloadSpec& spec);
 
 /// Told of the run as it goes, on the thread that called execute().
 class Observer {
@@ -71,13 +73,17 @@ class Observer {
   virtual void on_interval(const kernel::Interval& interval, const Progress& progress) = 0;
 };
 
+/// The wall clock, RFC 3339 in UTC with milliseconds: for labels only.
+[[nodiscard]] std::string wall_time();
+
 /// Set by a signal handler: 0 none, 1 end in order.
 using StopFlag = std::atomic<int>;
 
-/// Runs it and fills everything of the report that was measured: counts, histograms, series, connections, cost, observations.
-/// Options, tags, thresholds, verdict and exit code are the caller's. On failure before t0, report.error says why.
-[[nodiscard]] Report execute(const RunPlan& plan, const WorkloadSpec& spec, const Host& host, std::vector<AbortWatch>& aborts,
-                             const std::vector<Observer*>& observers,
-                             const StopFlag& stop);
+/// Runs it and fills everything of the report that was measured: counts, histograms, series,
+/// connections, cost, observations. Options, tags, thresholds, verdict and exit code are the
+/// caller's. On failure before t0, report.error says why.
+[[nodiscard]] Report execute(const RunPlan& plan, const WorkloadSpec& spec, const Host& host,
+                             std::vector<AbortWatch>& aborts,
+                             const std::vector<Observer*>& observers, const StopFlag& stop);
 
 }  // namespace onbeat::run

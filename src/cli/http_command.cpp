@@ -1,0 +1,301 @@
+#include "cli/http_command.hpp"
+
+#include "bench/http_plan.hpp"
+#include "cli/console.hpp"
+#include "cli/live_view.hpp"
+#include "cli/once.hpp"
+#include "options/format.hpp"
+#include "options/load_options.hpp"
+#include "options/request_options.hpp"
+#include "report/json.hpp"
+#include "report/ndjson.hpp"
+#include "report/text.hpp"
+#include "report/writer.hpp"
+#include "run/plan.hpp"
+#include "run/redact.hpp"
+#include "run/run.hpp"
+#include "run/thresholds.hpp"
+#include "run/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <random>
+
+namespace onbeat::cli {
+namespace {
+
+using options::Problem;
+using run::ExitCode;
+using run::Report;
+
+/// A short id that sorts by time: "20260131-142501-3f9a".
+std::string run_id() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[24];
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc);
+  return fmt::format("{}-{:04x}", text, std::random_device()() & 0xffff);
+}
+
+/// --stream: every interval as it is complete.
+class StreamObserver final : public run::Observer {
+ public:
+  StreamObserver(report::StreamFile& file, const kernel::Names& names, kernel::RecorderShape shape)
+      : file_(file), names_(names), shape_(std::move(shape)) {}
+  void on_progress(const Progress&) override {}
+  void on_interval(const kernel::Interval& interval, const Progress&) override {
+    file_.write(report::stream_interval(interval, names_, shape_));
+  }
+
+ private:
+  report::StreamFile& file_;
+  const kernel::Names& names_;
+  kernel::RecorderShape shape_;
+};
+
+/// One invocation: what was asked for, and the host it is asked of.
+class HttpCommand {
+ public:
+  HttpCommand(const options::Command& command, const options::Settings& settings,
+              const std::vector<std::string>& urls)
+      : command_(command), settings_(settings), urls_(urls) {}
+
+  int run();
+
+ private:
+  bool prepare();
+  int dry_run();
+  void fill_report(Report& report);
+  int finish(Report report);
+  std::string plan_text() const;
+
+  const options::Command& command_;
+  const options::Settings& settings_;
+  const std::vector<std::string>& urls_;
+  options::LoadOptions options_;
+  run::Host host_;
+  bench::HttpTarget target_;
+  run::Preflight preflight_;
+  std::string name_error_;
+  std::string id_ = run_id();
+  report::StreamFile stream_;
+};
+
+// Reads everything, and shows everything that is wrong with it.
+bool HttpCommand::prepare() {
+  auto built = options::build_load_options(command_, settings_);
+  auto request = options::build_request_options(settings_, options::system_header_sources());
+  std::vector<Problem> errors = std::move(built.errors);
+  errors.insert(errors.end(), request.errors.begin(), request.errors.end());
+  options_ = std::move(built.options);
+  target_ = bench::make_http_target(request.options, urls_, errors);
+  target_.plan.timeout = options_.timeout;
+  target_.plan.seed = options_.seed;
+  host_ = run::read_host();
+  if (errors.empty()) {
+    if (auto resolved = bench::resolve_origins(target_); !resolved) name_error_ = resolved.error();
+    std::size_t addresses = 0;
+    for (const auto& origin : target_.plan.origins) addresses += origin.addresses.size();
+    preflight_ = run::make_plan(options_, host_, {.addresses = addresses});
+    errors = preflight_.errors;
+  }
+  if (errors.empty() && !options_.stream.empty() && !options_.dry_run && !options_.once)
+    if (auto opened = stream_.open(options_.stream); !opened)
+      errors.push_back({.where = "--stream", .message = opened.error(), .hint = {}, .text = {}});
+  show(errors);
+  if (!errors.empty()) return false;
+  if (!options_.quiet) {
+    show(built.warnings, "warning");
+    show(preflight_.warnings, "warning");
+  }
+  return true;
+}
+
+int HttpCommand::run() {
+  if (!prepare()) return static_cast<int>(ExitCode::usage);
+  if (options_.dry_run) return dry_run();
+  Report report;
+  if (!name_error_.empty()) {
+    report.started_at = report.ended_at = run::wall_time();
+    report.end_reason = "failed";
+    report.exit_code = ExitCode::unreachable;
+    report.error = run::ErrorInfo{"dns", name_error_, "see that the host's name is right"};
+    fill_report(report);
+    return finish(std::move(report));
+  }
+  if (options_.once) return once(target_, options_.timeout);
+
+  kernel::Names names;
+  run::ErrorSamples samples;
+  target_.plan.names = &names;
+  target_.plan.samples = &samples;
+  target_.plan.mix = kernel::Mix(std::vector<std::int64_t>(target_.urls.size(), 1), options_.seed);
+  for (const http::Url& url : target_.urls) static_cast<void>(names.endpoints.id(url.to_string()));
+
+  const run::WorkloadSpec spec{
+      .kind = "http",
+      .target = target_.text,
+      .local_target = target_.local,
+      .counters = target_.plan.counters(),
+      .endpoints = static_cast<std::uint16_t>(std::min<std::size_t>(target_.urls.size(), 100)),
+      .make =
+          [this](run::LoadLoop& load) {
+            return std::make_unique<bench::HttpWorkload>(load, target_.plan);
+          },
+      .names = &names,
+      .samples = &samples};
+  std::vector<run::AbortWatch> aborts;
+  for (const options::AbortRule& rule : options_.aborts)
+    aborts.emplace_back(rule, options_.model == kernel::Model::open, names);
+
+  std::vector<run::Observer*> observers;
+  LiveView view({.color = use_color(options_.color, stderr), .quiet = options_.quiet});
+  observers.push_back(&view);
+  std::optional<StreamObserver> stream;
+  if (!options_.stream.empty()) {
+    stream.emplace(stream_, names, run::recorder_shape(preflight_.plan, spec));
+    observers.push_back(&*stream);
+    fill_report(report);
+    stream_.write(report::stream_header(report));
+  }
+  report = run::execute(preflight_.plan, spec, host_, aborts, observers, take_signals());
+  view.finish();
+  fill_report(report);
+  run::judge(report, {.thresholds = options_.thresholds,
+                      .limits = run::AuditLimits(options_.limits),
+                      .strict = options_.strict,
+                      .allow_invalid = options_.allow_invalid});
+  if (stream) stream_.write(report::stream_report(report));
+  return finish(std::move(report));
+}
+
+// What is known without measuring.
+void HttpCommand::fill_report(Report& report) {
+  const run::RunPlan& plan = preflight_.plan;
+  report.version = run::version();
+  report.commit = run::commit();
+  report.compiler = run::compiler();
+  report.host.cores = host_.cores;
+  report.host.cpu = host_.cpu;
+  report.host.kernel = host_.kernel;
+  report.host.memory_bytes = host_.memory_bytes;
+  report.id = id_;
+  report.name = options_.name;
+  report.workload = "http";
+  report.target = target_.text;
+  report.tags = options_.tags;
+  report.seed = options_.seed;
+  report.open = plan.model == kernel::Model::open;
+  if (plan.model != kernel::Model::closed) {
+    report.arrivals = plan.arrivals == kernel::Arrivals::even ? "even" : "poisson";
+    report.on_late = options::to_string(options_.late);
+    report.on_saturation =
+        plan.driver.on_saturation == kernel::OnSaturation::queue ? "queue" : "drop";
+  }
+  report.concurrency = plan.driver.workers;
+  report.connections_option = plan.connections;
+  report.threads = plan.threads;
+  report.load_text = run::load_text(options_, plan);
+  for (const double p : options_.percentiles)
+    if (std::ranges::find(report.percentiles, p) == report.percentiles.end())
+      report.percentiles.push_back(p);
+  std::ranges::sort(report.percentiles);
+  for (const options::Resolved& option : options_.resolved) {
+    std::string value = option.value;
+    const auto decided = std::ranges::find(preflight_.decided, option.key,
+                                           &std::pair<std::string, std::string>::first);
+    if (value.empty() && decided != preflight_.decided.end()) value = decided->second;
+    report.options.push_back(
+        {option.key, std::move(value), std::string(options::to_string(option.source))});
+  }
+}
+
+// The report on stdout, the files that were asked for; none hinders another.
+int HttpCommand::finish(Report report) {
+  int code = static_cast<int>(report.exit_code);
+  bool written = true;
+  if (options_.json) {
+    written = print(stdout, report::to_json(report));
+  } else {
+    written = print(
+        stdout,
+        report::to_text(report, {.color = use_color(options_.color, stdout),
+                                 .width = std::max<std::size_t>(terminal_width(stdout), 80)}));
+  }
+  for (const auto& problem : report::write_outputs(report, options_.outs)) {
+    print(stderr, "error: " + problem + "\n");
+    written = false;
+  }
+  if (!stream_.problem().empty()) {
+    print(stderr, "error: " + stream_.problem() + "\n");
+    written = false;
+  }
+  // The measurement stands; but a script that waits for a file must learn that it is not there.
+  if (!written && code == 0) code = static_cast<int>(ExitCode::usage);
+  return code;
+}
+
+std::string HttpCommand::plan_text() const {
+  const run::RunPlan& plan = preflight_.plan;
+  std::string text = run::load_text(options_, plan) + "\n";
+  if (const auto arrivals = run::planned_arrivals(plan))
+    text += "planned arrivals     " + options::format_count(*arrivals) + "\n";
+  if (plan.model == kernel::Model::open) {
+    const double peak = plan.profile.peak(
+        plan.length == kernel::kNoTime ? plan.profile.shape_length() : plan.length);
+    text += fmt::format(
+        "expected in flight   rate x response time: at 10 ms {}, at 100 ms {}; the ceiling of {} "
+        "is reached at {}\n",
+        options::format_number(peak * 0.01, 1), options::format_number(peak * 0.1, 1),
+        options::format_count(plan.driver.workers),
+        peak > 0 ? options::format_duration(kernel::Duration(
+                       static_cast<std::int64_t>(plan.driver.workers / peak * 1e9)))
+                 : "n/a");
+  } else {
+    text += fmt::format("expected in flight   {}\n", options::format_count(plan.driver.workers));
+  }
+  return text;
+}
+
+int HttpCommand::dry_run() {
+  std::string text = plan_text();
+  text += fmt::format("connections          {}\n",
+                      preflight_.plan.connections == 0
+                          ? "as needed, kept"
+                          : options::format_count(preflight_.plan.connections) + ", opened first");
+  text += fmt::format("loops                {}\n", preflight_.plan.threads);
+  for (const auto& origin : target_.plan.origins) {
+    text += fmt::format("target               {}", origin.authority);
+    for (const auto& address : origin.addresses) text += " " + address.to_string();
+    text += "\n";
+  }
+  text += fmt::format("host                 {} cores, {} open files, {} local ports, clock {}\n",
+                      options::number_text(host_.cores), options::format_count(host_.descriptors),
+                      options::format_count(host_.local_ports), host_.clock_source);
+  text += "\noption               value (source)\n";
+  for (const options::Resolved& option : options_.resolved) {
+    std::string value = option.value;
+    for (const auto& [key, decided] : preflight_.decided)
+      if (key == option.key && value.empty()) value = decided;
+    text += fmt::format("{:<20} {} ({})\n", option.key, value, options::to_string(option.source));
+  }
+  if (!name_error_.empty()) {
+    print(stdout, text);
+    show({{.where = "URL", .message = name_error_, .hint = {}, .text = {}}});
+    return static_cast<int>(ExitCode::unreachable);
+  }
+  return print(stdout, text) ? 0 : static_cast<int>(ExitCode::usage);
+}
+
+}  // namespace
+
+int http_command(const options::Command& command, const options::Settings& settings,
+                 const std::vector<std::string>& urls) {
+  return HttpCommand(command, settings, urls).run();
+}
+
+}  // namespace onbeat::cli

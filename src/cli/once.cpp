@@ -1,0 +1,97 @@
+#include "cli/once.hpp"
+
+#include "cli/console.hpp"
+#include "http/client.hpp"
+#include "net/epoll_loop.hpp"
+#include "options/format.hpp"
+#include "run/redact.hpp"
+#include <onbeat/kernel/task.hpp>
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace onbeat::cli {
+namespace {
+
+class Capture final : public http::ResponseSink {
+ public:
+  explicit Capture(net::Loop& loop) : loop_(loop) {}
+  void on_status(int status, std::string_view reason) override {
+    if (first_byte == kernel::Instant{}) first_byte = loop_.now();
+    head += fmt::format("< HTTP/1.1 {} {}\n", status, reason);
+  }
+  void on_field(std::string_view name, std::string_view value) override {
+    head += "< " + run::redact_header(fmt::format("{}: {}", name, value)) + "\n";
+  }
+  void on_body(std::string_view part) override { body += part; }
+
+  std::string head, body;
+  kernel::Instant first_byte{};
+
+ private:
+  net::Loop& loop_;
+};
+
+// Head lines with a mark, secrets hidden; then the body as it is.
+std::string sent_text(const std::string& bytes) {
+  const auto end = bytes.find("\r\n\r\n");
+  std::string text;
+  std::size_t at = 0;
+  while (at < end) {
+    const auto line_end = bytes.find("\r\n", at);
+    const std::string line = bytes.substr(at, line_end - at);
+    text += "> " + (at == 0 ? run::redact_url(line) : run::redact_header(line)) + "\n";
+    at = line_end + 2;
+  }
+  const std::string body = bytes.substr(end + 4);
+  return body.empty() ? text : text + "\n" + body + (body.ends_with('\n') ? "" : "\n");
+}
+
+kernel::Task<void> exchange(net::Loop& loop, http::Connection& connection,
+                            const http::Request& request, kernel::Instant deadline,
+                            Capture& capture, http::Exchange& outcome) {
+  outcome = co_await connection.exchange(request, deadline, &capture);
+  loop.stop();
+}
+
+}  // namespace
+
+int once(const bench::HttpTarget& target, kernel::Duration timeout) {
+  net::EpollLoop loop;
+  const bench::HttpItem& item = target.plan.items.front();
+  http::Peer peer;
+  peer.addresses = target.plan.origins[item.origin].addresses;
+  http::Connection connection(loop, peer);
+  Capture capture(loop);
+  http::Exchange outcome;
+  const kernel::Instant start = loop.now();
+  auto task = exchange(loop, connection, item.request, start + timeout, capture, outcome);
+  task.start();
+  loop.run();
+  const kernel::Instant end = loop.now();
+
+  std::string text = sent_text(item.request.bytes) + "\n" + capture.head;
+  if (!capture.body.empty())
+    text += "\n" + capture.body + (capture.body.ends_with('\n') ? "" : "\n");
+  const auto stamp = [start](kernel::Instant at) { return options::format_duration(at - start); };
+  text += "\n* ";
+  if (outcome.connected)
+    text += fmt::format("connected to {} in {}, ", peer.addresses.front().to_string(),
+                        options::format_duration(outcome.connect));
+  if (capture.first_byte != kernel::Instant{})
+    text += fmt::format("first byte after {}, ", stamp(capture.first_byte));
+  text += fmt::format("{} after {}; {} sent, {} received\n",
+                      outcome.error == net::NetError::none ? "done" : "ended", stamp(end),
+                      options::format_size(outcome.bytes_sent),
+                      options::format_size(outcome.bytes_received));
+  if (!print(stdout, text)) return static_cast<int>(run::ExitCode::usage);
+  if (outcome.error != net::NetError::none) {
+    print(stderr, fmt::format("error: {}: {}\n", net::to_string(outcome.error),
+                              net::describe(outcome.error, outcome.system_error)));
+    return static_cast<int>(run::ExitCode::unreachable);
+  }
+  return bench::is_success(outcome.status) ? 0 : static_cast<int>(run::ExitCode::unreachable);
+}
+
+}  // namespace onbeat::cli
