@@ -356,7 +356,7 @@ struct Runner::Impl final : private MissedSink {
     std::unique_lock lock(mutex);
     Unit unit;
     while (!closing) {
-      if (current != nullptr && current->driver.take(clock.now(), unit)) {
+      if (current != nullptr && !cancelled && current->driver.take(clock.now(), unit)) {
         progress.notify_all();
         if (is_over(*current)) interrupt_locked();
         ++busy_workers;
