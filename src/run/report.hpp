@@ -1,16 +1,18 @@
-// The report of a run as data: what every format is written from. The field names are those of the JSON schema
-// onbeat.report/1 (docs/report.schema.json). Durations are ns; absent values are empty optionals, never NaN.
+// The report of a run as data: what every format is written from. The field names are those of the
+// JSON schema onbeat.report/1 (docs/report.schema.json). Durations are ns; absent values are empty
+// optionals, never NaN.
 #pragma once
+
+#include <onbeat/kernel/histogram.hpp>
+#include <onbeat/kernel/interval.hpp>
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
-
-#include <onbeat/kernel/histogram.hpp>
-#include <onbeat/kernel/interval.hpp>
 
 namespace onbeat::run {
 
@@ -46,17 +48,19 @@ struct OptionValue {
 
 /// One check of the verdict table. Its name is also the stable code of its reason ("lag_p99").
 struct Check {
-  enum class State : std::uint8_t { ok, note, degraded, invalid, not_applicable };
+  /// In the order of gravity, so that the larger of two is the graver.
+  enum class State : std::uint8_t { not_applicable, ok, note, degraded, invalid };
   std::string name;
   State state = State::ok;
   std::string actual, limit;  // as text with units; empty when n/a
 };
 
 struct Reason {
-  std::string code;     // the check's name
+  std::string code;               // the check's name
   Status status = Status::valid;  // valid: a note
-  std::string message;  // one plain sentence
-  std::vector<std::string> figures;  // "response", "service", "wait", "rates", ...: which figures it touches
+  std::string message;            // one plain sentence
+  std::vector<std::string>
+      figures;  // "response", "service", "wait", "rates", ...: which figures it touches
   std::string remedy;
 };
 
@@ -64,7 +68,8 @@ struct Verdict {
   Status status = Status::valid;
   std::vector<Reason> reasons;
   std::vector<Check> checks;
-  /// Figures that are not to be trusted because of the generator or the host (thresholds on them fail).
+  /// Figures that are not to be trusted because of the generator or the host (thresholds on them
+  /// fail).
   std::vector<std::string> untrusted;
 };
 
@@ -73,7 +78,11 @@ struct ThresholdResult {
   bool passed = false;
   std::optional<double> actual;  // in the unit of the expression; empty: n/a
   std::string actual_text;
-  std::string reason;  // why it failed, or empty
+  std::string reason;         // why it failed, or empty
+  bool on_untrusted = false;  // it rests on a figure that the verdict does not trust
+  bool on_lower_bound =
+      false;  // it rests on censored samples, so the true value is at least `actual`
+  bool too_few_samples = false;  // fewer than samples_needed() of its percentile
 };
 
 struct Endpoint {
@@ -129,11 +138,11 @@ struct Report {
   std::vector<OptionValue> options;
 
   bool open = false;
-  std::string arrivals;       // "even", "poisson"; empty when closed
-  std::string on_late;        // empty when closed
+  std::string arrivals;  // "even", "poisson"; empty when closed
+  std::string on_late;   // empty when closed
   std::string on_saturation;
   std::uint64_t concurrency = 0, connections_option = 0;
-  unsigned threads = 0;  // L, the number of loops
+  unsigned threads = 0;   // L, the number of loops
   std::string load_text;  // "open, even, 5,000/s for 30 s": the model in words
 
   Verdict verdict;
@@ -142,6 +151,7 @@ struct Report {
   std::uint64_t warmup_excluded = 0;
   Duration issue{}, drain{};
   std::vector<double> percentiles{50, 75, 90, 95, 99, 99.9, 99.99};  // shown and in JSON
+  double tail_samples = 10;  // how many samples must lie above a percentile before it is shown
   /// Extra histograms of the run, by name ("connect", "first_byte", "turn").
   std::map<std::string, Histogram> breakdown;
   std::vector<Endpoint> endpoints;
@@ -154,22 +164,39 @@ struct Report {
 
   // What only the audit needs.
   struct {
-    std::optional<double> in_flight_mean;       // sampled over the issue window and drain
+    std::optional<double> in_flight_mean;  // sampled over the issue window and drain
     std::uint64_t in_flight_samples = 0;
-    std::optional<double> in_flight_error;      // standard error of that mean
+    std::optional<double> in_flight_error;  // standard error of that mean
     std::uint64_t in_flight_peak = 0;
-    double busiest_loop = 0;                    // CPU share of a core, over the issue window
+    double busiest_loop = 0;  // CPU share of a core, over the issue window
     std::optional<double> steal_share;
-    std::optional<double> other_load_share;     // CPU of others on the cores of this process
+    std::optional<double> other_load_share;  // CPU of others on the cores of this process
     bool target_on_same_cores = false;
-    bool clock_stepped = false;                 // the monotonic clock went back, or stood still
+    bool clock_stepped = false;  // the monotonic clock went back, or stood still
     bool aborted = false, interrupted = false;
-    Duration wall_minus_monotonic{};            // wall clock steps during the run (only said)
+    Duration wall_minus_monotonic{};  // wall clock steps during the run (only said)
   } observed;
 };
 
-/// due to planned arrivals over the issue window, per second; empty when the window is empty.
+/// A count over a window, per second; empty when the window is empty.
 [[nodiscard]] std::optional<double> per_second(std::uint64_t count, Duration window);
+
+/// How many samples percentile p (0 to 100) needs before it says anything: tail / (1 - p/100). 1
+/// for p = 100 (the max).
+[[nodiscard]] std::uint64_t samples_needed(double p, double tail = 10);
+/// The percentile, or nothing when the samples are too few for it.
+[[nodiscard]] std::optional<Duration> shown_percentile(const Histogram& histogram, double p,
+                                                       double tail = 10);
+/// The mean within [min, max], so that rounding of the sum never puts it outside; empty without
+/// samples.
+[[nodiscard]] std::optional<double> mean_of(const Histogram& histogram);
+
+/// The distribution that the headline and a metric without a prefix mean: response when open,
+/// service when closed.
+[[nodiscard]] const Histogram& headline(const Report& report);
+[[nodiscard]] std::string_view headline_name(const Report& report);
+
 [[nodiscard]] std::string_view to_string(Status status) noexcept;
+[[nodiscard]] std::string_view to_string(Check::State state) noexcept;
 
 }  // namespace onbeat::run
