@@ -122,8 +122,22 @@ TEST(Interval, ParallelSumsAreLosslessInAnyOrder) {
   EXPECT_EQ(ab.codes, ba.codes);
   EXPECT_EQ(ab.counts.planned, a.counts.planned + b.counts.planned);
   EXPECT_EQ(ab.response.count(), a.response.count() + b.response.count());
-  EXPECT_EQ(ab.in_flight_max, a.in_flight_max + b.in_flight_max);
   EXPECT_EQ(ab.loops.size(), a.loops.size() + b.loops.size());
+}
+
+TEST(Interval, ParallelLoopsAreInFlightTogether) {
+  Interval a;
+  Interval b;
+  a.in_flight = 3;
+  a.in_flight_max = 20;
+  a.lag_max = 5us;
+  b.in_flight = 4;
+  b.in_flight_max = 30;
+  b.lag_max = 2us;
+  a.merge_parallel(b);
+  EXPECT_EQ(a.in_flight, 7U);
+  EXPECT_EQ(a.in_flight_max, 50U);
+  EXPECT_EQ(a.lag_max, 5us);
 }
 
 TEST(Interval, EveryCountIsSummed) {

@@ -77,6 +77,18 @@ TEST(LabeledStats, MergesSeriesBySeries) {
   EXPECT_EQ(a.snapshot().total.count, 10U);
 }
 
+TEST(LabeledStats, MergedOverflowTakesNoSeriesPlace) {
+  LabeledStats into("endpoint", {}, 2);
+  LabeledStats other("endpoint", {}, 2);
+  for (const char* value : {"x", "y", "z"}) other.record(labelled(value));
+  into.merge(other);
+  const auto got = into.snapshot();
+  EXPECT_EQ(got.series.size(), 3U);
+  EXPECT_EQ(got.series.count("x"), 1U);
+  EXPECT_EQ(got.series.count("y"), 1U);
+  EXPECT_EQ(got.series.at("__overflow__").count, 1U);
+}
+
 TEST(LabeledStats, MergeRefusesAnotherKeyOrLayout) {
   LabeledStats stats("endpoint");
   EXPECT_THROW(stats.merge(LabeledStats("region")), std::invalid_argument);

@@ -57,6 +57,19 @@ TEST(After, M11_SkipsByTheTimeDueWhateverTheOrder) {
   EXPECT_EQ(measured.skipped(), 5U);
 }
 
+TEST(After, M11_ALateStartOfTheWarmUpStillBelongsToIt) {
+  Kept kept;
+  After after(5s, kept);
+  AfterTime after_time(Instant{} + 15s, kept);
+  after.record(due_at(10s));
+  Sample late = due_at(14s);
+  late.started = Instant{} + 30s;
+  after.record(late);
+  after_time.record(late);
+  EXPECT_EQ(after.skipped(), 2U);
+  EXPECT_EQ(after_time.skipped(), 1U);
+}
+
 TEST(After, CountsFromStartedWithoutASchedule) {
   Kept kept;
   After measured(5s, kept);

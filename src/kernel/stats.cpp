@@ -149,7 +149,7 @@ void Tally::record_latency(const Sample& sample) {
 void Tally::count_code(std::string_view code, std::uint64_t by) {
   auto found = codes_.find(code);
   if (found == codes_.end()) {
-    const bool full = codes_.size() >= max_codes_;
+    const bool full = codes_.size() - codes_.count(kOverflowName) >= max_codes_;
     found = codes_.try_emplace(std::string(full ? kOverflowName : code)).first;
   }
   found->second += by;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -246,6 +247,15 @@ TEST(Stats, D4_OnlyWhatWasStartedIsAchieved) {
   EXPECT_EQ(saturated.error_rate, 1.0);
 }
 
+TEST(Stats, D4_ASaturatedUnitWithAStampIsNotStartedEither) {
+  std::vector<Sample> samples{scheduled(0s, 0s, 1ms), scheduled(1s, 0s, 1ms)};
+  samples.push_back(scheduled(2s, 5s, 0ms, Ending::saturated));
+  const Snapshot got = of(samples);
+  EXPECT_NEAR(*got.rps, 1, 1e-9);
+  EXPECT_EQ(got.max_schedule_lag, 0s);
+  EXPECT_EQ(got.corrected.count, 2U);
+}
+
 TEST(Stats, D7_NanosecondsAreTold) {
   const Snapshot got = of({unscheduled(0s, 85ns)});
   EXPECT_EQ(got.latency.p50, 85ns);
@@ -264,6 +274,23 @@ TEST(Stats, D8_CodesAreBounded) {
   EXPECT_EQ(codes.size(), 4U);
   EXPECT_EQ(codes.at("2"), 2U);
   EXPECT_EQ(codes.at("__overflow__"), 14U);
+}
+
+TEST(Stats, D8_MergedOverflowTakesNoCodesPlace) {
+  const auto with_codes = [](std::initializer_list<const char*> codes) {
+    auto stats = std::make_unique<Stats>(StatsOptions{.max_codes = 2});
+    for (const char* code : codes) {
+      Sample sample = unscheduled(0s, 1ms);
+      sample.code = code;
+      stats->record(sample);
+    }
+    return stats;
+  };
+  const auto into = with_codes({});
+  into->merge(*with_codes({"a", "b", "c"}));
+  into->merge(*with_codes({"b"}));
+  EXPECT_EQ(into->snapshot().codes, (std::map<std::string, std::uint64_t, std::less<>>{
+                                        {"__overflow__", 1}, {"a", 1}, {"b", 2}}));
 }
 
 TEST(Stats, Case35_Figures) {
