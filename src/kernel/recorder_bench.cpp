@@ -34,7 +34,6 @@ std::vector<Result> realistic_results(unsigned seed) {
   return results;
 }
 
-/// A second's hand-over would be lost in the noise; here one comes every 2^20 units.
 void run(benchmark::State& state, bool open) {
   Recorder recorder({.open = open});
   const auto results = realistic_results(static_cast<unsigned>(state.thread_index()) + 1);
