@@ -209,9 +209,8 @@ bool Driver::is_missed(Duration lag, Duration due) const noexcept {
 void Driver::follow_live_rate() noexcept {
   live_->released_up_to(elapsed());
   if (!live_->behind(live_version_)) return;
-  live_version_ = live_->read(plan_.profile);
-  release_.refresh();
-  start_.refresh();
+  live_version_ = live_->read(plan_.profile, release_.position());
+  release_.refresh();  // what waits was due before any change
   find_unlimited();
 }
 
@@ -272,7 +271,8 @@ bool Driver::may_catch_up(Duration lag, Duration due) noexcept {
 void Driver::refill_tokens() noexcept {
   const double depth = options_.burst;
   const double at = plan_.profile.arrivals_by(elapsed());
-  tokens_ = std::isinf(at) ? depth : std::min(depth, tokens_ + (at - tokens_at_));
+  const bool was_unlimited = std::isinf(at) || std::isinf(tokens_at_);
+  tokens_ = was_unlimited ? depth : std::min(depth, tokens_ + (at - tokens_at_));
   tokens_at_ = at;
 }
 

@@ -92,6 +92,8 @@ TEST(Driver, MaxArrivalsEndsTheSchedule) {
 TEST(Driver, AnEarlyEndPlansOnlyWhatWasDueByThen) {
   DriverSimulation simulation({.workers = 4}, at_rate(100, 10s), takes(1ms));
   EXPECT_EQ(run_whole(simulation, 2505ms).counts.planned, 251U);
+  DriverSimulation on_a_due_time({.workers = 4}, at_rate(100, 10s), takes(1ms));
+  EXPECT_EQ(run_whole(on_a_due_time, 2500ms).counts.planned, 250U);
 }
 
 TEST(Driver, NothingStartsAfterTheEnd) {
@@ -415,9 +417,8 @@ TEST(Driver, Case11_BurstBoundsCatchingUp) {
 TEST(Driver, Case34_BurstOfFiveAfterOneJump) {
   SchedulePlan plan = at_rate(1);
   plan.max_arrivals = 6;
-  DriverSimulation simulation(
-      {.workers = 10, .on_late = OnLate::burst, .burst = 5}, plan,
-      takes(1ms));
+  DriverSimulation simulation({.workers = 10, .on_late = OnLate::burst, .burst = 5}, plan,
+                              takes(1ms));
   simulation.run(0s);
   EXPECT_EQ(simulation.counts().started, 1U);
   simulation.stall(5s);
@@ -557,6 +558,25 @@ TEST(Driver, UnlimitedEndsAtItsLength) {
                               takes(10ms));
   EXPECT_EQ(run_whole(simulation, 1s).counts.ok, 200U);
   EXPECT_TRUE(simulation.driver().exhausted());
+}
+
+TEST(Driver, AfterAnUnlimitedRateTheScheduleGoesOn) {
+  LiveRate live(RateProfile::constant(std::numeric_limits<double>::infinity()));
+  live.begin(DriverSimulation::kStart, 1);
+  DriverSimulation simulation({.workers = 2, .on_saturation = OnSaturation::queue}, paused(2s),
+                              takes(10ms), &live);
+  auto set_rate = [&](double rate) {
+    live.set_rate(rate, [&] { return DriverSimulation::kStart + simulation.now(); });
+  };
+  simulation.run(995ms);
+  EXPECT_EQ(simulation.counts().started, 200U);
+  set_rate(10);
+  simulation.run(1500ms);
+  EXPECT_EQ(simulation.counts().started, 206U);
+  set_rate(100);
+  const Interval interval = run_whole(simulation, 2s);
+  EXPECT_EQ(interval.counts.ok, 256U);
+  EXPECT_EQ(interval.lag.max(), 0ns);
 }
 
 // --- the whole truth ---
