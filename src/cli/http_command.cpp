@@ -72,6 +72,7 @@ class HttpCommand {
   void fill_report(Report& report);
   int finish(Report report);
   std::string plan_text() const;
+  std::string resolved(std::string_view key) const;
 
   const options::Command& command_;
   const options::Settings& settings_;
@@ -166,11 +167,16 @@ int HttpCommand::run() {
   view.finish();
   fill_report(report);
   run::judge(report, {.thresholds = options_.thresholds,
-                      .limits = run::AuditLimits(options_.limits),
+                      .limits = {},
                       .strict = options_.strict,
                       .allow_invalid = options_.allow_invalid});
   if (stream) stream_.write(report::stream_report(report));
   return finish(std::move(report));
+}
+
+std::string HttpCommand::resolved(std::string_view key) const {
+  const auto option = std::ranges::find(options_.resolved, key, &options::Resolved::key);
+  return option == options_.resolved.end() ? "" : option->value;
 }
 
 // What is known without measuring.
@@ -192,7 +198,7 @@ void HttpCommand::fill_report(Report& report) {
   report.open = plan.model == kernel::Model::open;
   if (plan.model != kernel::Model::closed) {
     report.arrivals = plan.arrivals == kernel::Arrivals::even ? "even" : "poisson";
-    report.on_late = options::to_string(options_.late);
+    report.on_late = resolved("on_late");
     report.on_saturation =
         plan.driver.on_saturation == kernel::OnSaturation::queue ? "queue" : "drop";
   }
