@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 namespace {
 thread_local std::uint64_t allocations = 0;
+}  // namespace
 
+#if ONBEAT_COUNTS_ALLOCATIONS
+namespace {
 void* counted(std::size_t size, std::size_t alignment) {
   ++allocations;
   void* const memory = alignment <= alignof(std::max_align_t)
@@ -27,6 +31,7 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace onbeat::kernel {
 
@@ -35,6 +40,7 @@ std::uint64_t allocations_of_this_thread() noexcept { return allocations; }
 namespace {
 
 TEST(AllocationCount, SeesEachAllocation) {
+  if (!kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
   const std::uint64_t before = allocations_of_this_thread();
   auto memory = std::make_unique<std::array<char, 100>>();
   EXPECT_EQ(memory->size(), 100U);

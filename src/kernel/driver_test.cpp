@@ -714,6 +714,7 @@ TEST(Driver, ThousandRandomRateChangesOnFourLoopsPlanExactly) {
 // --- cost ---
 
 TEST(Driver, TheHotPathDoesNotAllocate) {
+  if (!kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
   LiveRate live(RateProfile::constant(100000));
   live.begin(DriverSimulation::kStart, 1);
   Recorder recorder({});
