@@ -1,5 +1,6 @@
 #include "net/epoll_loop.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
@@ -145,6 +146,7 @@ class SocketListener final : public Listener, private EventTarget {
   ~SocketListener() override {
     loop_.forget(*this);
     ::close(fd_);
+    ::close(spare_);
   }
   SocketListener(const SocketListener&) = delete;
   SocketListener& operator=(const SocketListener&) = delete;
@@ -162,21 +164,36 @@ class SocketListener final : public Listener, private EventTarget {
   // Level-triggered, and at most 64 a turn: a storm of connections does not starve those that are
   // open.
   void on_events(std::uint32_t) noexcept override {
-    for (int i = 0; i < 64; ++i) {
+    EpollLoop& loop = loop_;  // the handler may destroy this listener
+    for (int i = 0; i < 64 && loop.target_lives(); ++i) {
       sockaddr_storage storage{};
       socklen_t size = sizeof storage;
       const int fd =
           accept4(fd_, reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (fd < 0) return;
+      if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE) turn_away();
+        return;
+      }
       set_no_delay(fd, storage.ss_family);
       auto transport = std::make_unique<SocketTransport>(
-          loop_, fd, Address(reinterpret_cast<const sockaddr*>(&storage), size));
+          loop, fd, Address(reinterpret_cast<const sockaddr*>(&storage), size));
       if (transport->watch() == 0) handler_.accepted(std::move(transport));
     }
   }
 
+  // No descriptor left: the connection would wait at the socket, and the loop would turn for it
+  // without end. The spare descriptor lets it be accepted and closed.
+  void turn_away() noexcept {
+    ::close(std::exchange(spare_, -1));
+    const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd >= 0) ::close(fd);
+    spare_ = open_spare();
+  }
+  static int open_spare() noexcept { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
   EpollLoop& loop_;
   int fd_;
+  int spare_ = open_spare();
   AcceptHandler& handler_;
 };
 
@@ -278,7 +295,7 @@ void EpollLoop::run() {
   // The default slack of 50 us would be added to every sleep.
   prctl(PR_SET_TIMERSLACK, 1);
   stopping_ = false;
-  now();
+  latest_ = kernel::Monotonic::now();
   if (hook_ != nullptr) call_hook();
   while (!stopping_) turn();
 }
@@ -293,6 +310,11 @@ void EpollLoop::turn() noexcept {
   if (hook_ != nullptr && woken >= hook_at_) {
     if (event_count_ == 0 && until == hook_at_) hook_->woke_late(woken - hook_at_);
     call_hook();
+    if (event_count_ == 0 && woken < timers_.next() &&
+        !posted_flag_.load(std::memory_order_acquire)) {
+      hook_->turn_took(latest_ - woken);
+      return;
+    }
   }
   for (event_ = 0; event_ < event_count_; ++event_) {
     const epoll_event& event = events_[event_];

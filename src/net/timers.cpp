@@ -17,14 +17,8 @@ Instant Timers::instant_of(std::int64_t tick) const noexcept {
 }
 
 void Timers::arm(Timer& timer, Instant when) noexcept {
-  if (timer.wheel_ != nullptr) {
-    unlink(timer);
-    --armed_;
-  }
-  if (when == kNever) {
-    timer.wheel_ = nullptr;
-    return;
-  }
+  disarm(timer);
+  if (when == kNever) return;
   // Rounded up: a timer never fires early.
   const std::int64_t ns = std::max<std::int64_t>((when - origin_).count(), 0);
   timer.tick_ = std::max((ns + (1 << kTickBits) - 1) >> kTickBits, tick_ + 1);

@@ -44,7 +44,7 @@ class Timers {
   static constexpr int kTickBits = 17;  // 131 072 ns
 
   explicit Timers(Instant now) noexcept;
-  /// Arms, or moves an armed one. An instant in the past fires at the next expire().
+  /// Arms, or moves an armed one. An instant in the past fires one tick from now.
   void arm(Timer& timer, Instant when) noexcept;
   void disarm(Timer& timer) noexcept;
   /// Fires what is due by `now`. A callback may arm and disarm any timer.
