@@ -265,7 +265,6 @@ Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudg
                 .max_arrivals = plan.max_requests,
                 .length = plan.length};
   phase.shape = recorder_shape(plan, spec_);
-  phase.shape.loop = k;
   phase.budget = budget;
   phase.length = plan.length;
   phase.ends_by_count = ends_by_count;
