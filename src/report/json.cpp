@@ -1,0 +1,300 @@
+#include "report/json.hpp"
+
+#include "options/format.hpp"
+#include "report/hdr_encoding.hpp"
+#include "report/json_parts.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace onbeat::report {
+namespace {
+
+using kernel::Histogram;
+using run::Report;
+
+Json optional_ns(std::optional<kernel::Duration> duration) {
+  return duration ? Json(duration->count()) : Json(nullptr);
+}
+
+Json options_json(const Report& report) {
+  Json options = Json::object();
+  for (const run::OptionValue& option : report.options) {
+    if (const auto repeated = options.find(option.key); repeated != options.end()) {
+      auto& value = (*repeated)["value"].get_ref<std::string&>();
+      value += "\n" + option.value;
+    } else {
+      options[option.key] = {{"value", option.value}, {"source", option.source}};
+    }
+  }
+  return options;
+}
+
+Json error_json(const std::optional<run::ErrorInfo>& error) {
+  if (!error) return nullptr;
+  return {{"class", error->klass}, {"message", error->message}, {"hint", error->hint}};
+}
+
+Json run_json(const Report& report) {
+  Json tags = Json::object();
+  for (const auto& [key, value] : report.tags) tags[key] = value;
+  return {{"id", report.id},
+          {"name", report.name},
+          {"workload", report.workload},
+          {"target", report.target},
+          {"tags", tags},
+          {"started_at", report.started_at},
+          {"ended_at", report.ended_at},
+          {"end_reason", report.end_reason},
+          {"seed", report.seed},
+          {"exit_code", static_cast<int>(report.exit_code)},
+          {"error", error_json(report.error)}};
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json load_json(const Report& report) {
+  return {{"model", report.open ? "open" : "closed"},
+          {"arrivals", text_or_null(report.arrivals)},
+          {"on_late", text_or_null(report.on_late)},
+          {"on_saturation", text_or_null(report.on_saturation)},
+          {"concurrency", report.concurrency},
+          {"connections", report.connections_option},
+          {"threads", report.threads}};
+}
+
+Json verdict_json(const run::Verdict& verdict) {
+  Json reasons = Json::array(), checks = Json::array();
+  for (const run::Reason& reason : verdict.reasons) {
+    reasons.push_back({{"code", reason.code},
+                       {"message", reason.message},
+                       {"figures", reason.figures},
+                       {"remedy", reason.remedy}});
+  }
+  for (const run::Check& check : verdict.checks) {
+    checks.push_back({{"name", check.name},
+                      {"status", std::string(to_string(check.state))},
+                      {"actual", text_or_null(check.actual)},
+                      {"limit", text_or_null(check.limit)}});
+  }
+  return {
+      {"status", std::string(to_string(verdict.status))}, {"reasons", reasons}, {"checks", checks}};
+}
+
+Json rates_json(const kernel::Counts& counts, const Report& report) {
+  return {{"planned", report.open ? number_json(run::per_second(counts.planned, report.issue))
+                                  : Json(nullptr)},
+          {"achieved", number_json(run::per_second(counts.started, report.issue))},
+          {"ok", number_json(run::per_second(counts.ok, report.issue))}};
+}
+
+Json endpoint_json(const run::Endpoint& endpoint, const Report& report) {
+  const auto distribution = [&](const Histogram& histogram) {
+    return distribution_json(histogram, report.percentiles, report.tail_samples);
+  };
+  const kernel::Counts& counts = endpoint.counts;
+  return {{"name", endpoint.name},
+          {"counts",
+           {{"started", counts.started},
+            {"ok", counts.ok},
+            {"failed", counts.failed},
+            {"timed_out", counts.timed_out},
+            {"cancelled", counts.cancelled},
+            {"in_flight_at_end", counts.in_flight_at_end}}},
+          {"rates",
+           {{"achieved", number_json(run::per_second(counts.started, report.issue))},
+            {"ok", number_json(run::per_second(counts.ok, report.issue))}}},
+          {"latency",
+           {{"response", distribution(endpoint.response)},
+            {"service", distribution(endpoint.service)}}},
+          {"failed_latency", distribution(endpoint.failed)},
+          {"codes", counts_json(endpoint.codes)},
+          {"errors", counts_json(endpoint.errors)}};
+}
+
+// The phases of a request in their order, then whatever else the run measured.
+Json breakdown_json(const Report& report) {
+  static constexpr std::array kPhases{"dns", "connect", "tls", "first_byte", "body"};
+  Json breakdown = Json::object();
+  const auto add = [&](const std::string& name, const Histogram& histogram) {
+    if (breakdown.contains(name)) return;
+    breakdown[name] = distribution_json(histogram, report.percentiles, report.tail_samples);
+  };
+  for (const char* phase : kPhases) {
+    const auto found = report.breakdown.find(phase);
+    if (found != report.breakdown.end()) add(phase, found->second);
+  }
+  for (const auto& [name, histogram] : report.breakdown) add(name, histogram);
+  return breakdown;
+}
+
+Json connections_json(const run::Connections& connections) {
+  return {{"asked", connections.asked},
+          {"open_peak", connections.open_peak},
+          {"opened", connections.opened},
+          {"reused", connections.reused},
+          {"reopened", connections.reopened},
+          {"closed_by_peer", connections.closed_by_peer},
+          {"reset", connections.reset},
+          {"failed", connections.failed},
+          {"by_address", counts_json(connections.by_address)}};
+}
+
+Json cost_json(const run::ClientCost& cost) {
+  return {{"cpu_seconds", number_json(cost.cpu_seconds)},
+          {"cpu_us_per_request", number_json(cost.cpu_us_per_request)},
+          {"cores_used", number_json(cost.cores_used)},
+          {"host_cores", number_json(cost.host_cores)},
+          {"rps_per_core", number_json(cost.rps_per_core)},
+          {"peak_rss_bytes", cost.peak_rss_bytes},
+          {"generator_limited", cost.generator_limited},
+          {"limits", cost.limits}};
+}
+
+Json thresholds_json(const std::vector<run::ThresholdResult>& thresholds) {
+  Json out = Json::array();
+  for (const run::ThresholdResult& threshold : thresholds) {
+    out.push_back({{"metric", threshold.metric},
+                   {"expr", threshold.expr},
+                   {"passed", threshold.passed},
+                   {"actual", number_json(threshold.actual)},
+                   {"reason", text_or_null(threshold.reason)}});
+  }
+  return out;
+}
+
+Json series_json(const std::vector<run::SeriesRow>& series) {
+  Json out = Json::array();
+  for (const run::SeriesRow& row : series) {
+    out.push_back({{"t_ns", row.t.count()},
+                   {"planned", row.counts.planned},
+                   {"started", row.counts.started},
+                   {"ok", row.counts.ok},
+                   {"failed", row.counts.failed},
+                   {"p50", optional_ns(row.p50)},
+                   {"p99", optional_ns(row.p99)},
+                   {"lag_max", row.lag_max.count()},
+                   {"in_flight", row.in_flight},
+                   {"events", row.events}});
+  }
+  return out;
+}
+
+Json latency_json(const Report& report) {
+  const kernel::Interval& total = report.total;
+  Json latency = Json::object();
+  for (const auto& [name, histogram] : {std::pair{"response", &total.response},
+                                        {"service", &total.service},
+                                        {"wait", &total.wait},
+                                        {"lag", &total.lag}}) {
+    latency[name] = distribution_json(*histogram, report.percentiles, report.tail_samples);
+  }
+  return latency;
+}
+
+}  // namespace
+
+std::string percentile_key(double p) { return options::number_text(p); }
+
+Json number_json(std::optional<double> number) {
+  return number && std::isfinite(*number) ? Json(*number) : Json(nullptr);
+}
+
+Json counts_json(const run::NamedCounts& counts) {
+  Json out = Json::object();
+  for (const auto& [name, count] : counts) out[name] = count;
+  return out;
+}
+
+Json counts_json(const kernel::Counts& counts) {
+  return {{"planned", counts.planned},
+          {"started", counts.started},
+          {"missed", counts.missed()},
+          {"missed_by",
+           {{"late", counts.missed_late},
+            {"waited", counts.missed_waited},
+            {"at_end", counts.missed_at_end}}},
+          {"saturated", counts.saturated},
+          {"ok", counts.ok},
+          {"failed", counts.failed},
+          {"timed_out", counts.timed_out},
+          {"cancelled", counts.cancelled},
+          {"in_flight_at_end", counts.in_flight_at_end},
+          {"passed", counts.passed},
+          {"not_passed", counts.not_passed}};
+}
+
+Json distribution_json(const Histogram& histogram, const std::vector<double>& percentiles,
+                       double tail_samples) {
+  const bool empty = histogram.empty();
+  Json shown = Json::object(), at_least = Json::array();
+  for (const double p : percentiles) {
+    const auto value = run::shown_percentile(histogram, p, tail_samples);
+    shown[percentile_key(p)] = optional_ns(value);
+    if (value && histogram.percentile_is_lower_bound(p)) at_least.push_back(percentile_key(p));
+  }
+  if (histogram.censored() != 0) {
+    if (histogram.percentile_is_lower_bound(0)) at_least.push_back("min");
+    at_least.push_back("mean");
+    at_least.push_back("max");
+  }
+  const auto or_null = [&](Json value) { return empty ? Json(nullptr) : value; };
+  return {{"count", histogram.count()},
+          {"censored", histogram.censored()},
+          {"min", or_null(histogram.min().count())},
+          {"mean", number_json(run::mean_of(histogram))},
+          {"stddev", empty ? Json(nullptr) : number_json(histogram.stddev())},
+          {"max", or_null(histogram.max().count())},
+          {"percentiles", shown},
+          {"at_least", at_least},
+          {"hdr", empty ? Json(nullptr) : Json(encode_hdr(histogram))}};
+}
+
+Json report_json(const Report& report) {
+  const kernel::Counts& counts = report.total.counts;
+  Json total = counts_json(counts);
+  total["warmup_excluded"] = report.warmup_excluded;
+  Json endpoints = Json::array();
+  for (const run::Endpoint& endpoint : report.endpoints) {
+    endpoints.push_back(endpoint_json(endpoint, report));
+  }
+  Json json;
+  json["schema"] = "onbeat.report/1";
+  json["tool"] = {{"name", "onbeat"},
+                  {"version", report.version},
+                  {"commit", report.commit},
+                  {"compiler", report.compiler}};
+  json["host"] = {{"cores", number_json(report.host.cores)},
+                  {"cpu", report.host.cpu},
+                  {"kernel", report.host.kernel},
+                  {"memory_bytes", report.host.memory_bytes}};
+  json["run"] = run_json(report);
+  json["options"] = options_json(report);
+  json["load"] = load_json(report);
+  json["verdict"] = verdict_json(report.verdict);
+  json["counts"] = std::move(total);
+  json["rates"] = rates_json(counts, report);
+  json["bytes"] = {{"sent", counts.bytes_sent}, {"received", counts.bytes_received}};
+  json["duration_ns"] = {{"issue", report.issue.count()}, {"drain", report.drain.count()}};
+  json["latency"] = latency_json(report);
+  json["failed_latency"] =
+      distribution_json(report.total.failed, report.percentiles, report.tail_samples);
+  json["codes"] = counts_json(report.codes);
+  json["errors"] = counts_json(report.errors);
+  json["endpoints"] = std::move(endpoints);
+  json["breakdown"] = breakdown_json(report);
+  json["connections"] = connections_json(report.connections);
+  json["client_cost"] = cost_json(report.cost);
+  json["thresholds"] = thresholds_json(report.thresholds);
+  json["series"] = series_json(report.series);
+  return json;
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_json(const Report& report) { return dump(report_json(report), 2); }
+
+}  // namespace onbeat::report
