@@ -375,7 +375,7 @@ const std::vector<Option>& rows() {
        .value = "KIND[:ARGS]",
        .kind = Kind::path,
        .standard = "none",
-       .help = "Misbehave (repeatable): stall, freeze, reset, slow_bytes",
+       .help = "Misbehave (repeatable): stall, freeze, delay, reset, close, cut, slow-bytes, ...",
        .group = Group::target,
        .commands = kTarget,
        .repeatable = true},
