@@ -9,7 +9,7 @@
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
+find_package(OpenSSL REQUIRED)
 
 function(onbeat_layer name)
   cmake_parse_arguments(arg "" "" "USES;LINKS" ${ARGN})

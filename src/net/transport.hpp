@@ -8,6 +8,7 @@
 
 #include "net/address.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -68,6 +69,10 @@ class Transport {
   virtual void close() noexcept = 0;
 
   [[nodiscard]] virtual Address peer() const = 0;
+  /// Why a handshake or a record was refused, in words, after EPROTO; empty otherwise.
+  [[nodiscard]] virtual std::string failure() const { return {}; }
+  /// How long the TLS handshake took, once connected; 0 without one.
+  [[nodiscard]] virtual std::chrono::nanoseconds handshake_time() const noexcept { return {}; }
   /// The protocol agreed on by ALPN; empty without TLS.
   [[nodiscard]] virtual std::string_view alpn() const noexcept { return {}; }
 };
