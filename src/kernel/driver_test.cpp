@@ -149,6 +149,16 @@ TEST(Driver, AdvanceReturnsWhenToComeBack) {
   EXPECT_EQ(driver.advance(t0 + 9950ms), kNever);
 }
 
+TEST(Driver, ALiveChangeKeepsWhatIsAlreadyReleased) {
+  LiveRate live(RateProfile::constant(10));
+  live.begin(DriverSimulation::kStart, 1);
+  DriverSimulation simulation({.workers = 4}, paused(1s), takes(1ms), &live);
+  simulation.run(100ms);  // one is due, and released, at this very instant
+  live.set_rate(0, [&] { return DriverSimulation::kStart + simulation.now(); });
+  EXPECT_EQ(run_whole(simulation, 1s).counts.planned, 2U);
+  EXPECT_EQ(std::ceil(live.profile().arrivals_by(1s)), 2);
+}
+
 // --- the reference's defects ---
 
 TEST(Driver, D1_PauseIsNotLag) {
@@ -329,6 +339,17 @@ TEST(Driver, WaitingAtTheEndIsMissedAndCensored) {
   EXPECT_EQ(interval.service.smallest_censored(), 6s) << "to the end of the drain";
 }
 
+TEST(Driver, WhatWaitsAtALateEndIsCensoredAtTheWindowsEnd) {
+  DriverSimulation simulation({.workers = 1, .on_saturation = OnSaturation::queue}, at_rate(10, 1s),
+                              takes(10s));
+  simulation.run(950ms);
+  simulation.end_issue(1500ms);
+  simulation.drain(2s);
+  const Interval interval = simulation.interval();
+  expect_books_balance(simulation, interval);
+  EXPECT_EQ(interval.response.smallest_censored(), 100ms);
+}
+
 TEST(Driver, AFullRingNeverUnderstatesLag) {
   // 3 000 batches wait; in the middle of them the generator was late once, by 40 ms.
   DriverSimulation simulation(
@@ -396,6 +417,14 @@ TEST(Driver, LateAfterDefaultsToOneGapButAMillisecondAtLeast) {
   EXPECT_EQ(run_whole(given, 3s).counts.missed_late, 2U);
 }
 
+TEST(Driver, AMillisecondIsNotLateHoweverHighTheRate) {
+  DriverSimulation simulation({.workers = 5000, .on_late = OnLate::skip}, at_rate(100'000, 1s),
+                              takes(1ms));
+  simulation.run(100ms);
+  simulation.stall(100'900us);
+  EXPECT_EQ(run_whole(simulation, 1s).counts.missed_late, 0U);
+}
+
 TEST(Driver, Case11_BurstBoundsCatchingUp) {
   DriverSimulation simulation({.workers = 50, .on_late = OnLate::burst, .burst = 5},
                               at_rate(10, 3s), takes(1ms));
@@ -459,6 +488,19 @@ TEST(Driver, ClosedUnitsFollowEachOther) {
   EXPECT_EQ(simulation.most_in_flight, 3U);
   EXPECT_EQ(simulation.worst_lag(), 0ns);
   EXPECT_TRUE(simulation.driver().exhausted());
+}
+
+TEST(Driver, NothingOfAClosedOrUnlimitedRunStartsAtItsLength) {
+  for (const Model model : {Model::closed, Model::open, Model::paced}) {
+    DriverSimulation simulation({.model = model, .workers = 2},
+                                at_rate(std::numeric_limits<double>::infinity(), 1s), takes(1s));
+    Driver& driver = simulation.driver();
+    Unit unit;
+    driver.advance(DriverSimulation::kStart);
+    EXPECT_TRUE(driver.take(DriverSimulation::kStart + 1s - 1ns, unit));
+    EXPECT_FALSE(driver.take(DriverSimulation::kStart + 1s, unit));
+    EXPECT_TRUE(driver.exhausted());
+  }
 }
 
 TEST(Driver, ClosedBudgetIsExactOverLoops) {

@@ -393,6 +393,33 @@ TEST(Runner, Case32_WithoutAConsumerEverythingStaysBounded) {
   EXPECT_LE(calls, 16 + 64 + 4);
 }
 
+TEST(Runner, Case32_TheScheduleWaitsForAConsumerToo) {
+  ManualClock clock;
+  Gate gate;
+  RunOptions options = at_rate(10, 200, [&](const WorkContext&) -> WorkResult {
+    gate.pass();
+    return {};
+  });
+  options.pacing = Pacing::open;
+  options.workers = 1;
+  options.result_buffer = 1;
+  options.clock = &clock;
+  Runner run(options);
+  for (int tick = 0; tick < 65; ++tick) {
+    clock.block_until_sleepers(1);
+    clock.advance(100ms);
+    while (run.buffered() <= static_cast<std::size_t>(tick)) std::this_thread::yield();
+  }
+  clock.block_until_sleepers(1);
+  clock.advance(20s);
+  while (clock.sleepers() != 0) std::this_thread::yield();  // it waits for the consumer instead
+  EXPECT_EQ(run.buffered(), 65U);
+  gate.open();
+  const auto samples = read_all(run);
+  EXPECT_EQ(samples.size(), 200U);
+  expect_books_balance(run, samples);
+}
+
 TEST(Runner, Case33_ClosedNeverSaturates) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
