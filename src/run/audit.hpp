@@ -10,6 +10,10 @@
 #include <string_view>
 #include <vector>
 
+namespace onbeat::options {
+class Limits;
+}
+
 namespace onbeat::run {
 
 /// Where the checks begin to speak. A check fires when its figure is beyond the limit, not when it
@@ -48,6 +52,8 @@ struct AuditLimits {
   /// "NAME=VALUE", as the command line has it.
   std::expected<void, std::string> set(std::string_view assignment);
   [[nodiscard]] static std::vector<std::string_view> names();
+  /// What --limit has set, over the standards; names are the same.
+  [[nodiscard]] static AuditLimits from(const options::Limits& options);
 };
 
 /// Judges a report. Reads report.thresholds for the checks about them and report.verdict not at

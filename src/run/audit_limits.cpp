@@ -1,4 +1,5 @@
 #include "options/grammar.hpp"
+#include "options/limits.hpp"
 #include "run/audit.hpp"
 
 #include <fmt/format.h>
@@ -30,29 +31,29 @@ constexpr Limit number(std::string_view name, double AuditLimits::* member) {
 }
 
 constexpr Limit kLimits[] = {
-    share("lag_p99.note_share", &AuditLimits::lag_note_share),
+    share("lag_share.note", &AuditLimits::lag_note_share),
     duration("lag_p99.degraded", &AuditLimits::lag_degraded),
-    share("lag_p99.degraded_share", &AuditLimits::lag_degraded_share),
+    share("lag_share.degraded", &AuditLimits::lag_degraded_share),
     duration("lag_p99.invalid", &AuditLimits::lag_invalid),
-    share("lag_p99.invalid_share", &AuditLimits::lag_invalid_share),
+    share("lag_share.invalid", &AuditLimits::lag_invalid_share),
     share("missed_late.degraded", &AuditLimits::missed_late_degraded),
     share("missed_late.invalid", &AuditLimits::missed_late_invalid),
-    share("sustained.not_started", &AuditLimits::held_back_share),
-    duration("sustained.wait", &AuditLimits::wait_degraded),
-    share("sustained.wait_share", &AuditLimits::wait_degraded_share),
+    share("held_back.degraded", &AuditLimits::held_back_share),
+    duration("wait_p99.degraded", &AuditLimits::wait_degraded),
+    share("wait_share.degraded", &AuditLimits::wait_degraded_share),
     share("busiest_loop.degraded", &AuditLimits::busiest_loop),
-    duration("loop_turn.degraded", &AuditLimits::loop_turn),
-    share("loop_turn.degraded_share", &AuditLimits::loop_turn_share),
+    duration("loop_turn_p99.degraded", &AuditLimits::loop_turn),
+    share("loop_turn_share.degraded", &AuditLimits::loop_turn_share),
     share("stalls.degraded", &AuditLimits::stalls),
-    number("few_samples.tail", &AuditLimits::tail_samples),
+    number("samples.degraded", &AuditLimits::tail_samples),
     share("connections.degraded", &AuditLimits::connections),
     share("littles_law.degraded", &AuditLimits::littles_law),
-    number("littles_law.errors", &AuditLimits::littles_law_errors),
-    number("littles_law.samples", &AuditLimits::littles_law_samples),
+    number("littles_law_errors.degraded", &AuditLimits::littles_law_errors),
+    number("littles_law_samples.note", &AuditLimits::littles_law_samples),
     share("other_load.note", &AuditLimits::other_load),
     share("steal.note", &AuditLimits::steal_note),
     share("steal.degraded", &AuditLimits::steal_degraded),
-    share("first_tenth.note_share", &AuditLimits::first_tenth_share),
+    share("first_tenth_share.note", &AuditLimits::first_tenth_share),
     duration("first_tenth.note", &AuditLimits::first_tenth_floor),
 };
 
@@ -127,6 +128,22 @@ std::expected<void, std::string> AuditLimits::set(std::string_view assignment) {
         fmt::format("limit '{}' is not NAME=VALUE, such as lag_p99.degraded=2ms", assignment));
   }
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+AuditLimits AuditLimits::from(const options::Limits& options) {
+  AuditLimits limits;
+  for (const Limit& limit : kLimits) {
+    const auto known = std::ranges::find(options::limits(), limit.name, &options::Limit::name);
+    if (known == options::limits().end()) continue;
+    const double value = options.of(limit.name);
+    if (const auto* member = std::get_if<Duration AuditLimits::*>(&limit.member)) {
+      limits.** member = Duration{std::llround(value)};
+    } else {
+      const bool percent = known->unit == options::LimitUnit::percent;
+      limits.*std::get<double AuditLimits::*>(limit.member) = percent ? value / 100 : value;
+    }
+  }
+  return limits;
 }
 
 std::vector<std::string_view> AuditLimits::names() {
