@@ -157,8 +157,8 @@ void Screen::headline() {
   line(row + shortened(load, style_.width - kLabel));
   for (const run::ThresholdResult& threshold : thresholds) {
     const std::string text =
-        for_terminal(threshold.expr) +
-        (threshold.passed ? " (" + threshold.actual_text + ")" : ": " + for_terminal(threshold.reason));
+        for_terminal(threshold.expr) + (threshold.passed ? " (" + threshold.actual_text + ")"
+                                                         : ": " + for_terminal(threshold.reason));
     wrapped("  " +
                 painted(threshold.passed ? "PASS" : "FAIL",
                         threshold.passed ? Color::green : Color::red) +
