@@ -25,7 +25,7 @@ struct HttpTargetOptions {
   Duration delay{0};
   /// The body's size, unless the path says otherwise.
   std::uint64_t bytes = 0;
-  std::vector<Fault> faults;
+  std::vector<Fault> faults{};
 };
 
 /// Since the start. connections = refused + open + those that have ended.
