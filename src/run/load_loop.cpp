@@ -66,13 +66,10 @@ Instant LoadLoop::on_turn(Instant now) noexcept {
   if (state_ == State::idle || state_ == State::done) return kNever;
   if (now < t0_) return t0_;
   if (state_ == State::issuing) {
-    if (now >= issue_end_) {
-      end_issue_at(now);
-    } else {
-      if (now >= next_due_) next_due_ = driver_->advance(now);
-      start_waiting(now);
-      if (phase_.ends_by_count && driver_->exhausted()) end_issue_at(now);
-    }
+    // Also at the end: what fell due since the last turn has not been missed.
+    if (now >= next_due_) next_due_ = driver_->advance(now);
+    if (now < issue_end_ || !closed_model_) start_waiting(now);
+    if (now >= issue_end_ || (phase_.ends_by_count && driver_->exhausted())) end_issue_at(now);
   }
   if (now >= next_interval_) hand_over(now);
   if (state_ == State::draining) {
