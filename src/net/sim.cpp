@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kScratchBytes = 64 * 1024;
 constexpr std::uint16_t kFirstPort = 32'768;
-constexpr std::uint64_t kStepsAtOnce = 1'000'000;
+constexpr std::uint64_t kStepsAtOnce = 200'000;
 
 class Call final : public SimEvent {
  public:
