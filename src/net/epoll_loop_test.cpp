@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -290,10 +291,26 @@ TEST(EpollLoopSpin, ServesPostsTimersAndTheHook) {
   EXPECT_GE(loop.latest(), hook.at);
 }
 
-// Asleep until the hook's instant, it wakes close to it: the timer slack of 50 us is off.
-TEST(MeasuredEpollLoop, WakesCloseToTheHooksInstant) {
+// How late a thread wakes from a millisecond's sleep when its timer slack is the default: the
+// better of the quarters, which other load hardly touches.
+Duration lateness_with_default_slack() {
+  std::vector<Duration> late;
+  std::jthread([&] {
+    prctl(PR_SET_TIMERSLACK, 50'000);
+    for (int i = 0; i < 200; ++i) {
+      const Instant at = kernel::Monotonic::now() + 1ms;
+      std::this_thread::sleep_until(
+          std::chrono::time_point<std::chrono::steady_clock>(at.time_since_epoch()));
+      late.push_back(kernel::Monotonic::now() - at);
+    }
+  }).join();
+  std::ranges::nth_element(late, late.begin() + 50);
+  return late[50];
+}
+
+Duration lateness_of_the_hook() {
   struct Hook final : TurnHook {
-    explicit Hook(EpollLoop& loop) : loop(loop) {}
+    explicit Hook(EpollLoop& loop) : loop(loop), next(loop.now() + 1ms) {}
     Instant on_turn(Instant now) noexcept override {
       if (now >= next) {
         late.push_back(now - next);
@@ -305,16 +322,25 @@ TEST(MeasuredEpollLoop, WakesCloseToTheHooksInstant) {
     void turn_took(Duration) noexcept override {}
     void woke_late(Duration) noexcept override {}
     EpollLoop& loop;
-    Instant next = Instant::min();
+    Instant next;
     std::vector<Duration> late;
   };
   EpollLoop loop;
   Hook hook(loop);
-  hook.next = loop.now() + 1ms;
   loop.set_hook(&hook);
   loop.run();
   std::ranges::nth_element(hook.late, hook.late.begin() + 50);
-  EXPECT_LT(hook.late[50], 40us);
+  return hook.late[50];
+}
+
+// How late a machine wakes differs; that the default slack of 50 us is off shows on each.
+TEST(MeasuredEpollLoop, WakesWithoutTimerSlack) {
+  Duration with_slack = Duration::max(), hook = Duration::max();
+  for (int round = 0; round < 3; ++round) {
+    with_slack = std::min(with_slack, lateness_with_default_slack());
+    hook = std::min(hook, lateness_of_the_hook());
+  }
+  EXPECT_LT(hook + 15us, with_slack);
 }
 
 }  // namespace
