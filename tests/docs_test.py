@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""The documents against the repository and the program: docs_test.py ONBEAT
+
+Links and paths lead somewhere, headings they name exist, flags are those of the help, command lines parse, and
+tables of codes and limits are those of the code.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ONBEAT = ""
+DOCUMENTS = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("**/*.md"))
+# Documents about the program's use; the others name flags of cmake and ctest as well.
+USER_DOCUMENTS = [path for path in DOCUMENTS if path.name == "README.md" or path.parent.name == "docs"]
+EXTERNAL = ("https://www.rfc-editor.org/rfc/", "https://doi.org/")
+FOLDERS = ("cmake/", "docs/", "examples/", "include/", "src/", "tests/", "tools/")
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def prose(path):
+    """The text without its fenced blocks."""
+    return FENCE.sub("", read(path))
+
+
+def spans(text):
+    """What stands between backticks."""
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def commands(path, name):
+    """The lines of fenced blocks that call `onbeat NAME`, as words without their comment."""
+    for block in FENCE.findall(read(path)):
+        for line in block.splitlines():
+            if line.startswith(f"onbeat {name}"):
+                yield line, shlex.split(line, comments=True)[1:]
+
+
+def section(path, heading):
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", read(path), re.M | re.S)
+    assert found, f"{path.name} has no section {heading}"
+    return found.group(1)
+
+
+def anchors(path):
+    """Headings as links name them."""
+    headings = re.findall(r"^#+ (.+)$", prose(path), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def onbeat(*words):
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run([ONBEAT, *words], cwd=folder, env={**os.environ, "TOKEN": "secret"}, timeout=30,
+                              capture_output=True, text=True)
+
+
+def flags_of(*command):
+    help_text = onbeat(*command, "--help").stdout
+    return set(re.findall(r"^ +(?:-\w, +)?(--[a-z-]+)", help_text, re.M))
+
+
+def dry_run(words):
+    """Runs an `onbeat http` line without sending anything, its placeholders replaced by a local address."""
+    words = [word.replace("//HOST/", "//127.0.0.1:9/") for word in words if word not in ("--once", "--dry-run")]
+    return onbeat(*words, "--dry-run")
+
+
+class Documents(unittest.TestCase):
+    def test_there_are_some(self):
+        names = {path.name for path in DOCUMENTS}
+        self.assertLessEqual({"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "measuring.md", "architecture.md"}, names)
+
+    def test_links_lead_somewhere(self):
+        for path in DOCUMENTS:
+            for link in re.findall(r"\]\(([^)\s]+)\)", prose(path)):
+                with self.subTest(document=path.name, link=link):
+                    if "://" in link:
+                        self.assertTrue(link.startswith(EXTERNAL), "links out of the repository go to papers and RFCs")
+                        continue
+                    file, _, heading = link.partition("#")
+                    target = (path.parent / file).resolve() if file else path
+                    self.assertTrue(target.exists())
+                    self.assertTrue(target.is_relative_to(ROOT))
+                    if heading:
+                        self.assertIn(heading, anchors(target))
+
+    def test_named_files_exist(self):
+        for path in DOCUMENTS:
+            for span in spans(prose(path)):
+                if span.startswith(FOLDERS) and not re.search(r"[<>* ]", span):
+                    with self.subTest(document=path.name, file=span):
+                        self.assertTrue((ROOT / span).exists())
+
+
+class Program(unittest.TestCase):
+    def test_flags_in_prose_are_in_the_help(self):
+        known = flags_of("http") | flags_of("target", "http") | flags_of("doctor")
+        self.assertGreater(len(known), 30)
+        for path in USER_DOCUMENTS:
+            for span in spans(prose(path)):
+                if span.startswith(("-", "onbeat ")):
+                    for flag in re.findall(r"(?<![\w-])--[a-z-]+", span):
+                        with self.subTest(document=path.name, span=span):
+                            self.assertIn(flag, known)
+
+    def test_flags_in_commands_are_in_their_help(self):
+        for command in ("target http", "doctor"):
+            known = flags_of(*command.split())
+            for path in USER_DOCUMENTS:
+                for line, words in commands(path, command):
+                    for flag in (word.partition("=")[0] for word in words if word.startswith("--")):
+                        with self.subTest(document=path.name, line=line):
+                            self.assertIn(flag, known)
+
+    def test_http_commands_parse(self):
+        seen = 0
+        for path in USER_DOCUMENTS:
+            for line, words in commands(path, "http"):
+                with self.subTest(document=path.name, line=line):
+                    result = dry_run(words)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                seen += 1
+        self.assertGreater(seen, 10)
+
+    def test_target_commands_are_understood(self):
+        for path in USER_DOCUMENTS:
+            for line, words in commands(path, "target http"):
+                # An address of no host of ours: the options are read, and listening fails.
+                with self.subTest(document=path.name, line=line):
+                    self.assertIn("cannot listen", onbeat(*words, "--address", "192.0.2.1").stderr)
+
+    def test_thresholds_parse(self):
+        examples = [span for span in spans(section(ROOT / "docs/measuring.md", "Thresholds"))
+                    if re.search(r"(<|>|=) \d", span)]
+        self.assertGreater(len(examples), 5)
+        for example in examples:
+            with self.subTest(example=example):
+                flag = "--abort-on" if " over " in example else "--threshold"
+                result = dry_run(["http", "http://HOST/", flag, example])
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_limits_are_known(self):
+        verdict = section(ROOT / "docs/measuring.md", "Verdict")
+        limits = re.findall(r"^\| `([\w.]+)` \| (\S+) \|$", verdict, re.M)
+        self.assertGreater(len(limits), 10)
+        for name, value in limits:
+            with self.subTest(limit=name):
+                result = dry_run(["http", "http://HOST/", "--limit", f"{name}={value}"])
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Code(unittest.TestCase):
+    def test_every_check_is_documented(self):
+        codes = re.findall(r'^ +\{"(\w+)",$', read(ROOT / "src/run/explain.cpp"), re.M)
+        self.assertGreater(len(codes), 10)
+        verdict = section(ROOT / "docs/measuring.md", "Verdict")
+        self.assertEqual(re.findall(r"^\| `(\w+)` \|", verdict, re.M), codes)
+        for document in ("README.md", "CHANGELOG.md"):
+            self.assertIn(f"{len(codes)} checks", read(ROOT / document))
+
+    def test_every_exit_code_is_documented(self):
+        enumeration = re.search(r"enum class ExitCode.*?\{(.*?)\};", read(ROOT / "src/run/report.hpp"), re.S).group(1)
+        codes = re.findall(r"= (\d+)", enumeration)
+        self.assertGreater(len(codes), 5)
+        self.assertEqual(re.findall(r"^\| (\d+) \|", read(ROOT / "docs/exit_codes.md"), re.M), codes)
+
+    def test_every_error_class_is_documented(self):
+        names = set(re.findall(r'return "(\w+)";', read(ROOT / "src/net/error.cpp")))
+        self.assertIn("reset", names)
+        names -= {"none", "dns", "cancelled"}  # no error; ends the run before it has figures; this side's own doing
+        success = section(ROOT / "docs/measuring.md", "What is a success in HTTP")
+        self.assertEqual(names - set(spans(success)), set())
+
+    def test_every_layer_is_documented(self):
+        layers = re.findall(r"^onbeat_layer\((\w+)", read(ROOT / "CMakeLists.txt"), re.M)
+        self.assertGreater(len(layers), 5)
+        rows = re.findall(r"^\| \[`(\w+)`\]", section(ROOT / "docs/architecture.md", "Layers"), re.M)
+        self.assertEqual(rows, layers)
+
+
+if __name__ == "__main__":
+    ONBEAT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
