@@ -242,8 +242,9 @@ Scenario bad_day(std::uint64_t seed) {
                      .one_byte = 0.1,
                      .small_buffer = 0.1};
   scenario.target.delay = Duration(static_cast<std::int64_t>(random.below(10'000'000)));
-  const std::string with = ":share=1%,seed=" + std::to_string(seed);
-  for (const char* kind : {"status", "reset", "cut", "garbage", "excess", "slow-bytes"})
+  const std::string with = "share=1%,seed=" + std::to_string(seed);
+  for (const char* kind : {"status:", "reset:", "cut:", "garbage:", "excess:", "slow-bytes:",
+                           "close:mode=unanswered,"})
     if (random.below(3) == 0)
       scenario.target.faults.push_back(target::parse_fault(kind + with).value());
   const Instant freeze =

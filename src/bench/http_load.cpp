@@ -50,6 +50,8 @@ bool is_connect_failure(NetError error) {
     case NetError::unreachable:
     case NetError::local_ports:
     case NetError::local_fds:
+    case NetError::tls:
+    case NetError::proxy:
       return true;
     default:
       return false;
@@ -92,7 +94,7 @@ class HttpWorkload::HttpWorker final : public run::Worker {
       const HttpItem& item =
           workload_.plan_.items[workload_.plan_.mix.item(unit.arrival, workload_.mix_cache_)];
       busy_ = &connection(item.origin);
-      const http::Exchange& exchange =
+      const http::Exchange exchange =
           co_await busy_->exchange(item.request, unit.started + workload_.plan_.timeout);
       finish(item, exchange);
       if (is_connect_failure(exchange.error)) {
@@ -206,7 +208,9 @@ void HttpWorkload::keep_sample(NetError error, const http::Exchange& exchange,
   if (!plan_.samples->wants(error)) return;
   std::string text = error == NetError::status ? "HTTP status " + std::to_string(exchange.status)
                                                : net::describe(error, exchange.system_error);
-  if (error == NetError::protocol) text += ": " + connection.protocol_error();
+  if (!connection.failure().empty() &&
+      (error == NetError::protocol || error == NetError::tls || error == NetError::proxy))
+    text += ": " + connection.failure();
   plan_.samples->keep(error, std::move(text));
 }
 

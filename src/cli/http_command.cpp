@@ -167,7 +167,7 @@ int HttpCommand::run() {
   view.finish();
   fill_report(report);
   run::judge(report, {.thresholds = options_.thresholds,
-                      .limits = {},
+                      .limits = run::AuditLimits::from(options_.limits),
                       .strict = options_.strict,
                       .allow_invalid = options_.allow_invalid});
   if (stream) stream_.write(report::stream_report(report));

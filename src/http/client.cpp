@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace onbeat::http {
@@ -17,66 +18,130 @@ Connection::~Connection() { close(); }
 
 Connection::Operation Connection::open() {
   close();
-  begin(Step::connecting, kNever);
-  request_ = nullptr;
-  begin_connect();
-  return Operation(*this);
+  return {*this, nullptr, kNever, nullptr};
 }
 
-Connection::Operation Connection::exchange(const Request& request, Instant deadline,
-                                           ResponseSink* sink) {
-  begin(Step::exchanging, deadline);
-  request_ = &request;
-  sink_ = sink;
-  if (transport_ != nullptr) idle_check();
-  if (transport_ != nullptr) {
-    begin_exchange();
-  } else {
-    step_ = Step::connecting;
-    begin_connect();
+bool Connection::Operation::await_suspend(std::coroutine_handle<> waiting) noexcept {
+  connection_.begin(*this);
+  // What has ended by now has nobody to resume.
+  const bool pending = next_ != this;
+  if (pending) waiting_ = waiting;
+  return pending;
+}
+
+void Connection::begin(Operation& operation) noexcept {
+  (first_ == nullptr ? first_ : last_->next_) = &operation;
+  last_ = &operation;
+  if (unsent_ == nullptr) {
+    unsent_ = &operation;
+    sent_ = 0;
   }
-  return Operation(*this);
+  if (step_ == Step::open && first_ == &operation) idle_check();
+  if (step_ == Step::closed) return connect();
+  if (step_ != Step::open) return;
+  if (first_ == &operation) {
+    watch_deadline();
+    begin_response();
+  }
+  send();
 }
 
-void Connection::begin(Step step, Instant deadline) noexcept {
-  step_ = step;
-  exchange_ = {};
-  waiting_ = nullptr;
-  until_ = deadline;
-}
+// --- connecting ---
 
-void Connection::begin_connect() noexcept {
+void Connection::connect() noexcept {
   connect_began_ = loop_.latest();
   address_ = peer_.next_address++ % peer_.addresses.size();
   auto transport = loop_.connect(peer_.addresses[address_], peer_.options);
-  if (!transport) {
-    ++peer_.ledger.failed;
-    return fail(net::connect_error(transport.error()), transport.error());
-  }
+  if (!transport) return connect_failed(net::connect_error(transport.error()), transport.error());
   transport_ = std::move(*transport);
-  deadline_.set(std::min(until_, connect_began_ + peer_.connect_timeout));
+  step_ = Step::connecting;
+  deadline_.set(std::min(first_->deadline_, connect_began_ + peer_.connect_timeout));
   transport_->wait_writable(*this);
 }
 
-void Connection::connected() noexcept {
-  if (const int error = transport_->connect_result(); error != 0) {
-    ++peer_.ledger.failed;
-    transport_.reset();
-    return fail(net::connect_error(error), error);
+void Connection::on_connected() noexcept {
+  if (const int error = transport_->connect_result(); error != 0)
+    return connect_failed(net::connect_error(error), error);
+  if (!peer_.tunnel.empty()) {
+    step_ = Step::tunnelling;
+    tunnel_sent_ = false;
+    parser_.begin(true);
+    return tunnel();
   }
+  secure();
+}
+
+// CONNECT and its response; it is small, so that it goes out at once or the proxy is not worth
+// waiting for.
+void Connection::tunnel() noexcept {
+  if (!tunnel_sent_) {
+    const std::array<std::string_view, 1> piece{peer_.tunnel};
+    const auto result = transport_->write_some(piece);
+    if (result.error != 0 || result.bytes < peer_.tunnel.size())
+      return connect_failed(NetError::proxy, result.would_block() ? 0 : result.error);
+    tunnel_sent_ = true;
+  }
+  for (;;) {
+    const auto buffer = loop_.scratch();
+    const auto result = transport_->read_some(buffer);
+    if (result.would_block()) return transport_->wait_readable(*this);
+    if (result.error != 0 || result.bytes == 0)
+      return connect_failed(NetError::proxy, result.error);
+    std::size_t consumed = 0;
+    const auto state = parser_.feed({buffer.data(), result.bytes}, consumed);
+    if (state == ResponseParser::State::more) continue;
+    if (state == ResponseParser::State::failed || parser_.status() / 100 != 2) {
+      failure_ = state == ResponseParser::State::failed
+                     ? parser_.error()
+                     : "the proxy answered " + std::to_string(parser_.status());
+      return connect_failed(NetError::proxy, 0);
+    }
+    return secure();
+  }
+}
+
+void Connection::secure() noexcept {
+  if (peer_.tls == nullptr) return opened();
+  step_ = Step::securing;
+  first_->exchange_.connect = loop_.now() - connect_began_;
+  transport_ = peer_.tls->wrap(std::move(transport_), loop_, peer_.server_name);
+  transport_->wait_writable(*this);
+}
+
+void Connection::opened() noexcept {
   ConnectionLedger& ledger = peer_.ledger;
   ++ledger.opened;
   ++ledger.by_address[address_];
   if (ever_open_) ++ledger.reopened;
   ledger.open_peak = std::max(ledger.open_peak, ++ledger.open);
   ever_open_ = true;
-  used_ = false;
-  exchange_.connected = true;
-  exchange_.connect = loop_.now() - connect_began_;
-  if (request_ == nullptr) return finish();
-  step_ = Step::exchanging;
-  begin_exchange();
+  carried_ = 0;
+  step_ = Step::open;
+  Exchange& exchange = first_->exchange_;
+  exchange.connected = true;
+  if (peer_.tls == nullptr) {
+    exchange.connect = loop_.now() - connect_began_;
+  } else {
+    exchange.tls = transport_->handshake_time();
+  }
+  Operation* only_open = first_->request_ == nullptr ? &take_first() : nullptr;
+  if (first_ != nullptr) {
+    watch_deadline();
+    begin_response();
+    send();
+  }
+  if (only_open != nullptr) finish(*only_open, NetError::none, 0);
 }
+
+// Every operation that waits for the connection has failed with it.
+void Connection::connect_failed(NetError error, int system_error) noexcept {
+  ++peer_.ledger.failed;
+  transport_.reset();
+  step_ = Step::closed;
+  end_all(error, error, system_error);
+}
+
+// --- exchanging ---
 
 // An idle connection with something to read has been closed by the peer, or was sent bytes that
 // belong to nothing: it cannot carry another exchange.
@@ -89,42 +154,49 @@ void Connection::idle_check() noexcept {
   drop_transport();
 }
 
-void Connection::begin_exchange() noexcept {
-  if (used_) ++peer_.ledger.reused;
-  used_ = true;
-  if (until_ != kNever) deadline_.set(until_);
-  sent_ = 0;
-  parser_.begin(request_->is_head, sink_);
-  if (!send()) return;
-  transport_->wait_readable(*this);
-}
-
-// False when the operation has ended.
-bool Connection::send() noexcept {
-  while (sent_ < request_->bytes.size()) {
-    const std::array<std::string_view, 1> pieces{std::string_view(request_->bytes).substr(sent_)};
-    const auto result = transport_->write_some(pieces);
+// Sends what can be sent of all that wait. A failed write is not looked at: the peer may have
+// answered before it closed, so its response is read first, and the error comes up again there.
+void Connection::send() noexcept {
+  while (unsent_ != nullptr) {
+    if (sent_ == 0 && carried_++ != 0) ++peer_.ledger.reused;
+    const std::array<std::string_view, 1> piece{
+        std::string_view(unsent_->request_->bytes).substr(sent_)};
+    const auto result = transport_->write_some(piece);
     if (result.would_block()) {
+      if (sent_ == 0) --carried_;
       transport_->wait_writable(*this);
-      return true;
+      break;
     }
-    // The peer may have answered before it closed: its response is read first, the error comes up
-    // there again.
-    if (result.error != 0) return true;
+    if (result.error != 0) {
+      write_error_ = result.error;
+      break;
+    }
     sent_ += result.bytes;
-    exchange_.bytes_sent += static_cast<std::uint32_t>(result.bytes);
+    unsent_->exchange_.bytes_sent += static_cast<std::uint32_t>(result.bytes);
+    if (sent_ < unsent_->request_->bytes.size()) continue;
+    unsent_ = unsent_->next_;
+    sent_ = 0;
   }
-  return true;
+  transport_->wait_readable(*this);
 }
 
 void Connection::ready() noexcept {
   switch (step_) {
-    case Step::none:
+    case Step::closed:
       return;
     case Step::connecting:
-      return connected();
-    case Step::exchanging:
-      if (sent_ < request_->bytes.size()) send();
+      return on_connected();
+    case Step::tunnelling:
+      return tunnel();
+    case Step::securing:
+      if (const int error = transport_->connect_result(); error != 0) {
+        failure_ = transport_->failure();
+        return connect_failed(NetError::tls, error == EPROTO ? 0 : error);
+      }
+      return opened();
+    case Step::open:
+      if (first_ == nullptr) return;
+      if (unsent_ != nullptr) send();
       return receive();
   }
 }
@@ -135,89 +207,183 @@ void Connection::receive() noexcept {
     const auto result = transport_->read_some(buffer);
     if (result.would_block()) return transport_->wait_readable(*this);
     if (result.error != 0) {
-      ++peer_.ledger.reset;
+      const bool tls = result.error == EPROTO && peer_.tls != nullptr;
+      if (tls) failure_ = transport_->failure();
+      const NetError error = tls ? NetError::tls : net::io_error(result.error);
+      if (!tls) ++peer_.ledger.reset;
+      note_status();
       drop_transport();
-      return fail(net::io_error(result.error), result.error);
+      return end_all(error, error, tls ? 0 : result.error);
     }
     if (result.bytes == 0) return peer_ended();
-    exchange_.bytes_received += static_cast<std::uint32_t>(result.bytes);
-    std::size_t consumed = 0;
-    switch (parser_.feed({buffer.data(), result.bytes}, consumed)) {
-      case ResponseParser::State::more:
-        continue;
-      case ResponseParser::State::complete:
-        return response_complete(consumed < result.bytes);
-      case ResponseParser::State::failed:
+    std::string_view bytes(buffer.data(), result.bytes);
+    while (!bytes.empty()) {
+      const bool body_follows = parser_.header_done();
+      std::size_t consumed = 0;
+      const auto state = parser_.feed(bytes, consumed);
+      bytes.remove_prefix(consumed);
+      Exchange& exchange = first_->exchange_;
+      exchange.bytes_received += static_cast<std::uint32_t>(consumed);
+      if (!body_follows && state == ResponseParser::State::more && parser_.header_done())
+        exchange.header_done = loop_.now();
+      if (state == ResponseParser::State::failed) {
+        failure_ = parser_.error();
         drop_transport();
-        return fail(NetError::protocol);
+        return end_all(NetError::protocol, NetError::reset);
+      }
+      if (state == ResponseParser::State::more) break;
+      exchange.status = parser_.status();
+      if (!bytes.empty() && first_->next_ == nullptr) {
+        // The response counts; what follows it belongs to no request, so the connection cannot be
+        // trusted.
+        drop_transport();
+        return end_first(NetError::excess_data);
+      }
+      if (!response_complete()) return;
     }
+    if (first_ == nullptr) return;
   }
+}
+
+void Connection::begin_response() noexcept {
+  parser_.begin(first_->request_->is_head, first_->sink_);
+}
+
+// After a whole response. False: this connection has nothing more to read now (or is gone; who
+// awaited the response may even have destroyed it).
+bool Connection::response_complete() noexcept {
+  const bool cut = first_ == unsent_;  // answered before it was sent whole
+  const bool keep =
+      parser_.keep_alive() && !cut && peer_.keep_alive && carried_ < peer_.requests_per_connection;
+  if (!keep) {
+    if (!parser_.keep_alive()) ++peer_.ledger.closed_by_peer;
+    if (cut) unsent_ = first_->next_;
+    drop_transport();
+    // What was sent behind it has not been processed (RFC 9112, 9.6): it is sent again.
+    if (Operation* rest = first_->next_; rest != nullptr) {
+      unsent_ = rest;
+      sent_ = 0;
+    }
+    end_first(NetError::none);
+    return false;
+  }
+  const bool more = first_->next_ != nullptr;
+  end_first(NetError::none);
+  return more;
 }
 
 void Connection::peer_ended() noexcept {
-  ++peer_.ledger.closed_by_peer;
+  // A write that failed took the error of a reset: the read after it sees no more than an end.
+  const NetError write_error = net::io_error(write_error_);
+  ++(write_error == NetError::reset ? peer_.ledger.reset : peer_.ledger.closed_by_peer);
+  const int system_error = write_error_;
   drop_transport();
-  if (!parser_.begun()) return fail(NetError::closed_early);
-  if (parser_.end_of_stream() != ResponseParser::State::complete)
-    return fail(parser_.header_done() ? NetError::short_body : NetError::protocol);
-  exchange_.status = parser_.status();
-  finish();
-}
-
-void Connection::response_complete(bool more_bytes) noexcept {
-  exchange_.status = parser_.status();
-  if (more_bytes) {
-    // The response counts; what follows it belongs to no request, so the connection cannot be
-    // trusted.
-    exchange_.error = NetError::excess_data;
-    drop_transport();
-  } else if (!parser_.keep_alive() || sent_ < request_->bytes.size()) {
-    if (!parser_.keep_alive()) ++peer_.ledger.closed_by_peer;
-    drop_transport();
+  if (!parser_.begun()) {
+    const NetError error = write_error == NetError::none ? NetError::closed_early : write_error;
+    return end_all(error, error, system_error);
   }
-  finish();
+  const bool whole = parser_.end_of_stream() == ResponseParser::State::complete;
+  note_status();
+  end_all(whole                   ? NetError::none
+          : parser_.header_done() ? NetError::short_body
+                                  : NetError::protocol,
+          NetError::closed_early);
 }
 
-void Connection::fail(NetError error, int system_error) noexcept {
-  exchange_.error = error;
-  exchange_.system_error = system_error;
-  if (parser_.header_done()) exchange_.status = parser_.status();
-  finish();
+// --- ending ---
+
+void Connection::note_status() noexcept {
+  if (parser_.header_done()) first_->exchange_.status = parser_.status();
 }
 
-void Connection::finish() noexcept {
-  step_ = Step::none;
+void Connection::watch_deadline() noexcept {
+  if (first_->deadline_ != kNever) {
+    deadline_.set(first_->deadline_);
+  } else {
+    deadline_.clear();
+  }
+}
+
+Connection::Operation& Connection::take_first() noexcept {
+  Operation& taken = *first_;
+  if (unsent_ == &taken) {
+    unsent_ = taken.next_;
+    sent_ = 0;
+  }
+  first_ = taken.next_;
+  if (first_ == nullptr) {
+    last_ = nullptr;
+    deadline_.clear();
+  }
+  return taken;
+}
+
+// The last step: who awaits the operation goes on within it, and may destroy this.
+void Connection::finish(Operation& operation, NetError error, int system_error) noexcept {
+  operation.exchange_.error = error;
+  operation.exchange_.system_error = system_error;
+  operation.next_ = &operation;  // the mark of one that has ended
+  if (operation.waiting_) operation.waiting_.resume();
+}
+
+// Ends the first operation and prepares for the next.
+void Connection::end_first(NetError error) noexcept {
+  Operation& ended = take_first();
+  if (first_ != nullptr && step_ == Step::open) {
+    watch_deadline();
+    begin_response();
+  } else if (first_ != nullptr && step_ == Step::closed) {
+    connect();
+  }
+  finish(ended, error, 0);
+}
+
+// Ends all that are pending now; what their coroutines begin meanwhile is not touched.
+void Connection::end_all(NetError first, NetError rest, int system_error) noexcept {
+  Operation* each = std::exchange(first_, nullptr);
+  last_ = unsent_ = nullptr;
   deadline_.clear();
-  if (waiting_) std::exchange(waiting_, nullptr).resume();
+  NetError error = first;
+  while (each != nullptr) {
+    Operation& ended = *std::exchange(each, each->next_);
+    finish(ended, std::exchange(error, rest), system_error);
+  }
 }
 
 void Connection::on_deadline(Instant now) noexcept {
-  if (step_ == Step::none) return;
-  if (step_ == Step::connecting) {
+  if (first_ == nullptr) return;
+  const bool timeout = now >= first_->deadline_;
+  if (step_ != Step::open) {
     ++peer_.ledger.failed;
     transport_.reset();
-    return fail(now >= until_ ? NetError::timeout : NetError::connect_timeout);
+    step_ = Step::closed;
+    return end_all(timeout ? NetError::timeout : NetError::connect_timeout,
+                   NetError::connect_timeout);
   }
+  note_status();
   drop_transport();
-  fail(NetError::timeout);
+  end_all(NetError::timeout, NetError::reset);
 }
 
 void Connection::cancel() noexcept {
-  if (step_ == Step::none) return;
-  if (step_ == Step::connecting) {
-    transport_.reset();
-  } else {
+  if (first_ == nullptr) return;
+  if (step_ == Step::open) {
     drop_transport();
+  } else {
+    transport_.reset();
+    step_ = Step::closed;
   }
-  fail(NetError::cancelled);
+  end_all(NetError::cancelled, NetError::cancelled);
 }
 
 void Connection::close() noexcept {
-  if (transport_ != nullptr) drop_transport();
+  if (step_ == Step::open) drop_transport();
 }
 
 void Connection::drop_transport() noexcept {
   transport_.reset();
+  step_ = Step::closed;
+  write_error_ = 0;
   --peer_.ledger.open;
 }
 

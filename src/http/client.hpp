@@ -1,17 +1,19 @@
-// The HTTP/1.1 client: one exchange at a time on one connection.
+// The HTTP/1.1 client: exchanges on one connection, one at a time or pipelined.
 //
-//   Operation open()                      connects
-//   Operation exchange(request, deadline) connects if need be, sends, reads the response
+//   co_await connection.open()                      connects
+//   co_await connection.exchange(request, deadline) connects if need be, sends, reads the response
 //
 // Both are awaited directly, without a child coroutine, and end exactly once: with the outcome, at
-// the deadline (NetError::timeout), or after cancel() (NetError::cancelled). Belongs to its loop's
-// thread.
+// the deadline (NetError::timeout), or after cancel() (NetError::cancelled). Several exchanges may
+// be awaited at once (each by its own coroutine): they are sent in order without waiting for each
+// other (RFC 9112, 9.3.2). Belongs to its loop's thread.
 #pragma once
 
 #include "http/request.hpp"
 #include "http/response_parser.hpp"
 #include "net/error.hpp"
 #include "net/loop.hpp"
+#include "net/tls.hpp"
 #include <onbeat/kernel/clock.hpp>
 
 #include <coroutine>
@@ -39,11 +41,18 @@ struct ConnectionLedger {
   std::vector<std::uint64_t> by_address;  // opened, by position in Peer::addresses
 };
 
-/// Where connections of one loop go to. Must outlive its connections.
+/// Where connections of one loop go to, and how. Must outlive its connections.
 struct Peer {
   std::vector<net::Address> addresses;  // used in turn
   net::ConnectOptions options;
-  Duration connect_timeout = std::chrono::seconds(5);
+  Duration connect_timeout = std::chrono::seconds(5);  // TCP, tunnel and TLS together
+  /// Sent first, to a proxy; its response must be a success (RFC 9110, 9.3.6). Empty: no tunnel.
+  std::string tunnel;
+  std::unique_ptr<net::TlsContext> tls;  // null: plain
+  std::string server_name;
+  bool keep_alive = true;  // false: one exchange a connection
+  std::uint64_t requests_per_connection = UINT64_MAX;
+
   ConnectionLedger ledger;
   std::size_t next_address = 0;
 };
@@ -57,77 +66,107 @@ struct Exchange {
   std::uint32_t bytes_sent = 0;
   std::uint32_t bytes_received = 0;
   bool connected = false;  // a connection was opened within this operation
-  Duration connect{};      // how long that took
+  Duration connect{};      // how long TCP (and the tunnel) took
+  Duration tls{};          // and the handshake
+  /// When the response header was complete, if body bytes came later than it; else no instant.
+  Instant header_done{};
 };
 
 class Connection final : private net::Waiter {
  public:
   Connection(net::Loop& loop, Peer& peer);
-  /// Must not be destroyed while an operation is pending: cancel() first.
+  /// No operation may be pending: cancel() first.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  /// Awaited once, by one coroutine; a node of the connection's queue while it is.
   class Operation {
    public:
-    explicit Operation(Connection& connection) noexcept : connection_(connection) {}
-    [[nodiscard]] bool await_ready() const noexcept { return connection_.step_ == Step::none; }
-    void await_suspend(std::coroutine_handle<> waiting) noexcept { connection_.waiting_ = waiting; }
-    const Exchange& await_resume() const noexcept { return connection_.exchange_; }
+    Operation(Connection& connection, const Request* request, Instant deadline,
+              ResponseSink* sink) noexcept
+        : connection_(connection), request_(request), deadline_(deadline), sink_(sink) {}
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    /// False: it has ended already.
+    bool await_suspend(std::coroutine_handle<> waiting) noexcept;
+    [[nodiscard]] Exchange await_resume() const noexcept { return exchange_; }
 
    private:
+    friend class Connection;
     Connection& connection_;
+    const Request* request_;  // null: only to connect
+    Instant deadline_;
+    ResponseSink* sink_;
+    std::coroutine_handle<> waiting_;
+    Operation* next_ = nullptr;
+    Exchange exchange_;
   };
 
   /// Closes what is open first. Within Peer::connect_timeout.
   [[nodiscard]] Operation open();
   /// `request` (and `sink`, which may be null) must live until the operation has ended.
   [[nodiscard]] Operation exchange(const Request& request, Instant deadline,
-                                   ResponseSink* sink = nullptr);
-  /// Ends a pending operation now, by resuming who awaits it; closes the connection.
+                                   ResponseSink* sink = nullptr) {
+    return {*this, &request, deadline, sink};
+  }
+  /// Ends every pending operation now, by resuming who awaits it; closes the connection.
   void cancel() noexcept;
   /// Closes in order; no operation may be pending.
   void close() noexcept;
-  [[nodiscard]] bool is_open() const noexcept {
-    return transport_ != nullptr && step_ != Step::connecting;
-  }
-  [[nodiscard]] bool busy() const noexcept { return step_ != Step::none; }
-  /// What was wrong with the last response, after NetError::protocol.
-  [[nodiscard]] std::string protocol_error() const { return parser_.error(); }
+  [[nodiscard]] bool is_open() const noexcept { return step_ == Step::open; }
+  [[nodiscard]] bool busy() const noexcept { return first_ != nullptr; }
+  /// What was wrong, in words, after NetError::protocol and NetError::tls.
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
-  enum class Step : std::uint8_t { none, connecting, exchanging };
+  enum class Step : std::uint8_t { closed, connecting, tunnelling, securing, open };
 
+  void begin(Operation& operation) noexcept;
   void ready() noexcept override;
   void on_deadline(Instant now) noexcept;
-  void begin(Step step, Instant deadline) noexcept;
-  void begin_connect() noexcept;
-  void connected() noexcept;
-  void begin_exchange() noexcept;
+
+  void connect() noexcept;
+  void on_connected() noexcept;
+  void tunnel() noexcept;
+  void secure() noexcept;
+  void opened() noexcept;
+  void connect_failed(net::NetError error, int system_error) noexcept;
+
   void idle_check() noexcept;
-  bool send() noexcept;
+  void send() noexcept;
   void receive() noexcept;
+  void begin_response() noexcept;
+  bool response_complete() noexcept;
   void peer_ended() noexcept;
-  void response_complete(bool more_bytes) noexcept;
-  void fail(net::NetError error, int system_error = 0) noexcept;
-  void finish() noexcept;
+
+  void watch_deadline() noexcept;
+  void note_status() noexcept;
+  Operation& take_first() noexcept;
+  void finish(Operation& operation, net::NetError error, int system_error) noexcept;
+  void end_first(net::NetError error) noexcept;
+  void end_all(net::NetError first, net::NetError rest, int system_error = 0) noexcept;
   void drop_transport() noexcept;
 
   net::Loop& loop_;
   Peer& peer_;
   std::unique_ptr<net::Transport> transport_;
-  const Request* request_ = nullptr;
-  ResponseSink* sink_ = nullptr;
-  std::size_t sent_ = 0;
-  Step step_ = Step::none;
-  bool used_ = false;  // this connection has carried an exchange
+  Step step_ = Step::closed;
   bool ever_open_ = false;
-  std::coroutine_handle<> waiting_;
-  Exchange exchange_;
+  bool tunnel_sent_ = false;
+  int write_error_ = 0;
+  std::uint64_t carried_ = 0;  // exchanges begun on this connection
+  // The queue of operations: responses come for the first; the one to be sent next is unsent_.
+  Operation* first_ = nullptr;
+  Operation* last_ = nullptr;
+  Operation* unsent_ = nullptr;
+  std::size_t sent_ = 0;  // bytes of unsent_ that have gone out
   Instant connect_began_{};
-  Instant until_ = kNever;  // the operation's deadline
   std::size_t address_ = 0;
   ResponseParser parser_;
+  std::string failure_;
   net::Deadline<Connection, &Connection::on_deadline> deadline_;
 };
 

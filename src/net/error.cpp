@@ -21,6 +21,12 @@ std::string_view to_string(NetError error) noexcept {
       return "connect_failed";
     case NetError::tls:
       return "tls";
+    case NetError::proxy:
+      return "proxy";
+    case NetError::body:
+      return "body";
+    case NetError::expectation:
+      return "expectation";
     case NetError::reset:
       return "reset";
     case NetError::closed_early:

@@ -14,13 +14,16 @@ enum class NetError : std::uint8_t {
   connect_timeout,
   unreachable,     // no route to the host or network
   connect_failed,  // any other failed connect
-  tls,
-  reset,         // the peer reset the connection
-  closed_early,  // the peer closed before the response had begun
-  short_body,    // the peer closed within the response
-  excess_data,   // bytes that belong to no request
-  protocol,      // what the peer sent is not the protocol
-  status,        // the protocol's own failure (an HTTP status of 4xx or 5xx)
+  tls,             // the handshake, or a record
+  proxy,           // the proxy refused the tunnel, or was not one
+  reset,           // the peer reset the connection
+  closed_early,    // the peer closed before the response had begun
+  short_body,      // the peer closed within the response
+  excess_data,     // bytes that belong to no request
+  protocol,        // what the peer sent is not the protocol
+  body,            // a body that cannot be decoded
+  expectation,     // not the response that was expected
+  status,          // the protocol's own failure (an HTTP status of 4xx or 5xx)
   timeout,
   cancelled,    // by this side
   local_ports,  // no local port left
