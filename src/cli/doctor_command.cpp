@@ -53,8 +53,8 @@ std::string cost_table(const DoctorReport& report) {
     text += fmt::format("{:<14}{:<12}{}\n", name, cost_text(ns), remark);
   };
   row("clock", report.clock_ns, "one reading");
-  row("closed unit", report.closed_ns_per_unit, "that does nothing, readings and records in it");
-  row("open unit", report.open_ns_per_unit, "the same, at a due time");
+  row("closed unit", report.closed_ns_per_unit, "the kernel's part of it, with one reading");
+  row("open unit", report.open_ns_per_unit, "the same at a due time, with two readings");
   row("record", report.record_ns, "one value into one histogram");
   return text;
 }

@@ -50,8 +50,8 @@ local ports   28,232
 clock source  tsc
 
 clock         21.2 ns     one reading
-closed unit   38.5 ns     that does nothing, readings and records in it
-open unit     82.0 ns     the same, at a due time
+closed unit   38.5 ns     the kernel's part of it, with one reading
+open unit     82.0 ns     the same at a due time, with two readings
 record        2.2 ns      one value into one histogram
 
                         lag of Onbeat           lag of a bare loop

@@ -57,7 +57,9 @@ class IdleWorkload final : public Workload {
    private:
     kernel::Task<void> live() {
       if (connect_) load_.connected(true);
-      while (co_await load_.next(*this)) load_.finish({.unit = unit, .done = load_.loop().now()});
+      while (co_await load_.next(*this)) {
+        load_.finish({.unit = unit, .done = load_.loop().now()});
+      }
     }
     void cancel() noexcept override {}
 
@@ -73,11 +75,10 @@ class IdleWorkload final : public Workload {
 struct Slice {
   kernel::Counts counts;
   Histogram lag;
-  Duration took{};  // from t0 to the end of the last unit
 };
 
 /// One phase of units that do nothing, on this thread.
-Slice run_slice(Phase phase, bool spin, Duration head_start) {
+Slice run_slice(Phase phase, bool spin) {
   phase.shape.histograms = {"turn", "connect"};
   phase.interval = kNoTime;
   net::EpollLoop loop({.spin = spin});
@@ -85,28 +86,23 @@ Slice run_slice(Phase phase, bool spin, Duration head_start) {
   IdleWorkload workload(load);
   load.set_workload(workload);
   load.connect(1, [] {});
-  load.begin(phase, Monotonic::now() + head_start, [&loop] { loop.stop(); });
+  load.begin(phase, Monotonic::now() + kHeadStart, [&loop] { loop.stop(); });
   loop.run();
   load.close();
   kernel::Interval interval;
   load.recorder().collect(interval);
-  return {load.driver().counts(), std::move(interval.lag), load.drain_ended()};
+  return {load.driver().counts(), std::move(interval.lag)};
 }
 
-Phase open_phase(double rate) {
+Slice slice_at(const DoctorPlan::AtRate& at, bool spin) {
   Phase phase;
   // As a run has it: nobody waits for want of a worker, so lateness is all lag.
   phase.driver = {.model = kernel::Model::open,
                   .workers = 10'000,
                   .on_saturation = kernel::OnSaturation::queue};
-  phase.plan.profile = kernel::RateProfile::constant(rate);
-  return phase;
-}
-
-Slice slice_at(const DoctorPlan::AtRate& at, bool spin) {
-  Phase phase = open_phase(static_cast<double>(at.rate));
+  phase.plan.profile = kernel::RateProfile::constant(static_cast<double>(at.rate));
   phase.plan.length = phase.length = at.slice;
-  return run_slice(phase, spin, kHeadStart);
+  return run_slice(phase, spin);
 }
 
 /// The least that a loop on epoll can do: one wait for each due instant, and a note of how late it
@@ -160,24 +156,44 @@ double clock_slice(std::uint64_t units) {
   return nanoseconds_each(last - start, units);
 }
 
+/// The kernel alone: driver and recorder, without a loop or a worker around them. One clock reading
+/// a unit, for the end of one is the start of the next.
 double closed_slice(std::uint64_t units) {
-  kernel::RequestBudget budget(units);
-  Phase phase;
-  phase.driver = {.model = kernel::Model::closed, .workers = 1};
-  phase.shape.open = false;
-  phase.budget = &budget;
-  phase.ends_by_count = true;
-  const Slice slice = run_slice(phase, false, {});
-  return nanoseconds_each(slice.took, slice.counts.ok);
+  kernel::Recorder recorder({.open = false});
+  kernel::Driver driver({.model = kernel::Model::closed, .workers = 1}, {}, recorder);
+  kernel::Result result;
+  const Instant start = Monotonic::now();
+  driver.begin(start);
+  Instant now = start;
+  for (std::uint64_t i = 0; i < units && driver.take(now, result.unit); ++i) {
+    result.done = now = Monotonic::now();
+    driver.finish(result);
+  }
+  return nanoseconds_each(now - start, driver.counts().ok);
 }
 
-/// A rate that no loop keeps up with: there is always a unit due.
+/// Two readings a unit: when it starts and when it is done. The driver is told of a time in which
+/// one unit falls due at every turn, whatever the turns take here.
 double open_slice(std::uint64_t units) {
-  Phase phase = open_phase(1e8);
-  phase.plan.max_arrivals = units;
-  phase.ends_by_count = true;
-  const Slice slice = run_slice(phase, false, {});
-  return nanoseconds_each(slice.took, slice.counts.ok);
+  constexpr Duration gap = std::chrono::microseconds(1);
+  kernel::Recorder recorder({});
+  kernel::Driver driver({.model = kernel::Model::open, .workers = 1},
+                        {.profile = kernel::RateProfile::constant(1e6)}, recorder);
+  kernel::Result result;
+  const Instant start = Monotonic::now();
+  driver.begin(start);
+  Instant last = start;
+  Instant turn = start;
+  for (std::uint64_t i = 0; i < units; ++i, turn += gap) {
+    last = Monotonic::now();
+    driver.advance(turn);
+    if (!driver.take(turn, result.unit)) continue;
+    const Instant done = Monotonic::now();
+    result.done = turn + (done - last);
+    last = done;
+    driver.finish(result);
+  }
+  return nanoseconds_each(last - start, driver.counts().ok);
 }
 
 /// Values spread over two decades, as latencies are, drawn beforehand.
@@ -245,7 +261,7 @@ DoctorPlan doctor_plan(bool quick) {
   using std::chrono::milliseconds;
   using std::chrono::seconds;
   DoctorPlan plan;
-  plan.units = 1 << 17;
+  plan.units = 1 << 18;
   plan.cost_slices = quick ? 8 : 32;
   if (quick) {
     plan.rates = {{10, seconds(1), 1},

@@ -1,8 +1,8 @@
 // What this host can measure: what a clock reading and a unit that does nothing cost, and how late
 // arrivals go out at rates from 10/s to 1 000 000/s, beside a bare epoll loop in the same minute.
 //
-// Everything goes through the loop, driver and recorder of a real run. Slices of ours and of the
-// bare loop alternate, so that what else the host does hits both alike.
+// The rates go through the loop, driver and recorder of a real run. Slices of ours and of the bare
+// loop alternate, so that what else the host does hits both alike.
 #pragma once
 
 #include "run/host.hpp"
@@ -45,10 +45,12 @@ struct DoctorReport {
     /// 1.000 to three places.
     [[nodiscard]] bool kept() const { return adherence() >= 0.9995; }
   };
-  double clock_ns = 0;            // one reading
-  double closed_ns_per_unit = 0;  // with its clock readings and records
-  double open_ns_per_unit = 0;    // of a loop that is always behind, so never waits
-  double record_ns = 0;           // one value into one histogram
+  // What a reading of the clock, the kernel (driver and recorder) with a unit that does nothing,
+  // and a value's way into a histogram take.
+  double clock_ns = 0;
+  double closed_ns_per_unit = 0;  // with one reading of the clock
+  double open_ns_per_unit = 0;    // with two
+  double record_ns = 0;
   std::vector<AtRate> rates;
   Host host;
   bool interrupted = false;  // the rest is missing
