@@ -1,6 +1,5 @@
 #include "cli/live_view.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -8,7 +7,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onbeat::cli {
@@ -129,10 +130,12 @@ class Channel {
     if (end >= 0) ::close(end);
     ::close(other_);
   }
+  /// All that was written: a terminal passes it on in its own time, so up to a mark behind it.
   std::string read() {
-    std::string text(65536, '\0');
-    const ssize_t n = ::read(other_, text.data(), text.size());
-    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    constexpr char mark = '\a';
+    EXPECT_EQ(::write(end, &mark, 1), 1);
+    std::string text;
+    for (char byte = 0; ::read(other_, &byte, 1) == 1 && byte != mark;) text += byte;
     return text;
   }
   int end = -1;
@@ -141,7 +144,6 @@ class Channel {
   void open(int writing, int reading) {
     end = writing;
     other_ = reading;
-    fcntl(reading, F_SETFL, O_NONBLOCK);
   }
 
  private:
