@@ -2,8 +2,9 @@
 // standard input are read here; names are not resolved and nothing is connected.
 #pragma once
 
-#include "options/grammar.hpp"
+#include "options/http_grammar.hpp"
 #include "options/settings.hpp"
+#include "options/surroundings.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,43 +15,14 @@ namespace onbeat::options {
 
 /// One kind of request of the run.
 struct HttpEndpoint {
-  std::string name;                 // in the report; empty: its URL
-  std::uint32_t weight = 1;         // its share among all weights; at least 1
-  std::string url;                  // as given; the http layer parses it
-  std::string method;               // GET, or POST with a body, unless given
-  std::vector<Header> headers;      // common ones first, then its own; in the order given
+  std::string name;          // in the report; empty: its URL
+  std::uint32_t weight = 1;  // its share among all weights; at least 1
+  std::string url;           // as given; the http layer parses it
+  std::string method;        // GET, or POST with a body, unless given
+  /// Those of all endpoints whose names it does not set itself, then its own; in the order given.
+  std::vector<Header> headers;
   std::optional<std::string> body;  // an empty one is a body, too
   std::string origin;               // for messages: "URL", "urls.txt:3"
-};
-
-/// "200", "2xx", "200-204": both ends belong to it.
-struct StatusRange {
-  int first = 0, last = 0;
-  bool operator==(const StatusRange&) const = default;
-};
-
-struct HeaderExpectation {
-  std::string name;
-  std::string pattern;  // a regular expression found in the value; empty: being there is enough
-  bool operator==(const HeaderExpectation&) const = default;
-};
-
-/// Connections meant for one host and port go to another; the request stays as it is. Empty host
-/// and port 0, on either side: any, or as they were.
-struct ConnectTo {
-  std::string from_host;  // names in lower case, IPv6 without brackets
-  std::uint16_t from_port = 0;
-  std::string to_host;
-  std::uint16_t to_port = 0;
-  bool operator==(const ConnectTo&) const = default;
-};
-
-/// The addresses of a host and port, instead of asking for them.
-struct Resolve {
-  std::string host;  // in lower case; "*": any
-  std::uint16_t port = 0;
-  std::vector<std::string> addresses;  // numeric, IPv6 without brackets
-  bool operator==(const Resolve&) const = default;
 };
 
 /// Meanings as in net::TlsOptions.
@@ -63,14 +35,6 @@ struct TlsSettings {
   std::string ciphers;
   std::vector<std::string> alpn;
   bool new_session = false;  // a full handshake for every connection
-};
-
-/// A file of rows for templates.
-struct DataFile {
-  std::string name;  // as in {{name.column}}: given, or the file's name without its folder and
-                     // ending
-  std::string path;
-  bool operator==(const DataFile&) const = default;
 };
 
 struct HttpOptions {
@@ -111,7 +75,7 @@ struct BuiltHttp {
 
 /// Values that their grammar refuses count as not given: whoever read them has reported them.
 /// Errors never quote the value of a header, a password or a body.
-BuiltHttp build_http_options(const Settings& settings, const HeaderSources& sources);
+BuiltHttp build_http_options(const Settings& settings, const Surroundings& surroundings);
 
 /// The curl command that sends the request of `endpoint`, quoted for a shell, secrets included.
 std::string curl_text(const HttpOptions& options, const HttpEndpoint& endpoint);
