@@ -13,13 +13,13 @@ mkdir -p build/demo
 target=$!
 trap 'kill $target 2>/dev/null || true; wait $target 2>/dev/null || true' EXIT
 for _ in $(seq 100); do
-  url=$(grep -o 'http://[0-9.:]*' build/demo/target.log | head -1) && [ -n "$url" ] && break
+  address=$(grep -om1 '[0-9.]*:[0-9]\+' build/demo/target.log) && break
   sleep 0.05
 done
-[ -n "$url" ] || { echo "error: the target did not start" >&2; exit 1; }
+[ -n "$address" ] || { echo "error: the target did not start" >&2; exit 1; }
 
 code=0
-"$onbeat" http "$url/" --rate 1000 --duration 10s --threshold 'p(99) < 25ms' --out html=build/demo/report.html || code=$?
+"$onbeat" http "http://$address/" --rate 1000 --duration 10s --threshold 'p(99) < 25ms' --out html=build/demo/report.html || code=$?
 echo
 echo "The same as a page: build/demo/report.html"
 echo "Load your own:      $onbeat http http://HOST/PATH --rate 1000 --duration 30s"

@@ -217,7 +217,7 @@ void Screen::rates() {
   const kernel::Counts& counts = report_.total.counts;
   const auto achieved = run::per_second(counts.started, report_.issue);
   const std::string rate = achieved ? format_number(*achieved, 1) + "/s" : "n/a";
-  if (report_.open) {
+  if (!report_.arrivals.empty()) {  // open, or closed at a rate: there was a schedule
     std::string books =
         fmt::format("{} planned = {} started + {} missed", format_count(counts.planned),
                     format_count(counts.started), format_count(counts.missed()));

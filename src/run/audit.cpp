@@ -141,7 +141,7 @@ std::string Auditor::bookkeeping_fault() const {
   if (!report_.endpoints.empty() && outcomes(endpoints) != outcomes(counts_)) {
     return "the endpoints do not add up to the totals";
   }
-  const std::uint64_t traces = headline(report_).count() + report_.total.failed.count();
+  const std::uint64_t traces = report_.total.response.count() + report_.total.failed.count();
   const std::uint64_t wanted = counts_.started + counts_.missed_waited + counts_.missed_at_end;
   if (traces != wanted) {
     return fmt::format("{} samples were recorded for {} arrivals", traces, wanted);
@@ -161,7 +161,7 @@ void Auditor::bookkeeping() {
 void Auditor::clock() {
   check("clock", report_.observed.clock_stepped ? State::invalid : State::ok,
         report_.observed.clock_stepped ? "stepped" : "steady", "steady");
-  because("The monotonic clock went back or stood still during the run.", kEverything,
+  because("The monotonic clock stepped, or the host was suspended during the run.", kEverything,
           "Check the host's clock source (onbeat doctor) and repeat the run.");
   distrust(kEverything);
 }
@@ -422,8 +422,8 @@ void Auditor::littles_law() {
 void Auditor::target_on_same_cores() {
   const bool same = report_.observed.target_on_same_cores;
   check("target_on_same_cores", same ? State::note : State::ok, same ? "yes" : "no", "no");
-  because("The target ran on the same cores as the generator.", {"response", "service"},
-          "Keep them apart with --cpu-list, or use two hosts.");
+  because("The target runs on this host, and its cores are shared with the generator's.",
+          {"response", "service"}, "Keep them apart with --cpu-list, or use two hosts.");
 }
 
 void Auditor::other_load() {

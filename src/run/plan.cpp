@@ -131,7 +131,9 @@ std::string load_text(const options::LoadOptions& options, const RunPlan& plan) 
       text = plan.arrivals == kernel::Arrivals::even ? "open, even" : "open, Poisson";
       break;
   }
-  if (options.rate) text += ", " + options.rate->text;
+  if (options.rate)
+    text += ", " + (options.rate->constant ? options::format_rate(options.rate->peak)
+                                           : options.rate->text);
   if (plan.max_requests != UINT64_MAX)
     text += ", " + options::format_count(plan.max_requests) + " requests";
   if (plan.length != kNoTime)

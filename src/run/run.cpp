@@ -28,6 +28,8 @@ using kernel::Monotonic;
 using Stage = Observer::Stage;
 
 constexpr Duration kProgressEvery = std::chrono::milliseconds(100);
+/// A difference of the two clocks beyond what reading them one after the other explains.
+constexpr Duration kSuspension = std::chrono::milliseconds(100);
 /// After an interrupt the user waits: what is in flight gets this long.
 constexpr Duration kInterruptedDrain = std::chrono::seconds(1);
 
@@ -40,6 +42,15 @@ Duration wall_minus_monotonic() {
   timespec wall{};
   clock_gettime(CLOCK_REALTIME, &wall);
   return std::chrono::seconds(wall.tv_sec) + Duration(wall.tv_nsec) -
+         Monotonic::now().time_since_epoch();
+}
+
+/// How long the host has been suspended since boot: CLOCK_BOOTTIME runs on, CLOCK_MONOTONIC does
+/// not.
+Duration suspended() {
+  timespec boot{};
+  clock_gettime(CLOCK_BOOTTIME, &boot);
+  return std::chrono::seconds(boot.tv_sec) + Duration(boot.tv_nsec) -
          Monotonic::now().time_since_epoch();
 }
 
@@ -182,7 +193,8 @@ class Execution {
   InFlightSampler sampler_;
   Duration sample_every_{};
   kernel::Random random_{0};
-  Instant shown_{};
+  Instant shown_{}, polled_{};
+  Duration suspended_before_{};
   Observer::Progress progress_;
   std::vector<Interval> pending_;  // what each loop has handed over since the last whole interval
   std::vector<bool> covered_;
@@ -316,6 +328,7 @@ void Execution::measure() {
   sample_every_ = std::clamp(
       plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500,
       Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(20)));
+  suspended_before_ = suspended();
   usage_before_ = process_usage();
   cpu_before_ = read_cpu_times(host_.affinity);
   begin(plan_,
@@ -347,6 +360,8 @@ void Execution::end_issue(Duration drain_limit) {
 
 void Execution::poll(Stage stage, Duration length) {
   const Instant now = Monotonic::now();
+  if (now < polled_) report_.observed.clock_stepped = true;
+  polled_ = now;
   if (now < t0_) return;
   if (interrupted() && !ending_) end_issue(kInterruptedDrain);
   if (length != kNoTime && now - t0_ > length) ending_ = true;
@@ -476,7 +491,9 @@ void Execution::fill() {
                  0.0) /
         total;
   }
-  observed.target_on_same_cores = spec_.local_target;
+  // What a target of this host costs is part of the others' load.
+  observed.target_on_same_cores = spec_.local_target && observed.other_load_share > 0.1;
+  if (suspended() - suspended_before_ > kSuspension) observed.clock_stepped = true;
   observed.wall_minus_monotonic = wall_minus_monotonic() - wall_before_;
   fill_connections();
   fill_cost();
