@@ -135,14 +135,17 @@ int HttpCommand::run() {
   target_.plan.names = &names;
   target_.plan.samples = &samples;
   target_.plan.mix = kernel::Mix(std::vector<std::int64_t>(target_.urls.size(), 1), options_.seed);
-  for (const http::Url& url : target_.urls) static_cast<void>(names.endpoints.id(url.to_string()));
+  for (std::size_t i = 0; i < target_.urls.size(); ++i)
+    target_.plan.items[i].endpoint =
+        names.endpoints.id(run::redact_url(target_.urls[i].to_string()));
 
   const run::WorkloadSpec spec{
       .kind = "http",
-      .target = target_.text,
+      .target = run::redact_url(target_.text),
       .local_target = target_.local,
       .counters = target_.plan.counters(),
-      .endpoints = static_cast<std::uint16_t>(std::min<std::size_t>(target_.urls.size(), 100)),
+      .endpoints =
+          static_cast<std::uint16_t>(std::min<std::size_t>(names.endpoints.names().size(), 100)),
       .make =
           [this](run::LoadLoop& load) {
             return std::make_unique<bench::HttpWorkload>(load, target_.plan);
@@ -192,7 +195,7 @@ void HttpCommand::fill_report(Report& report) {
   report.id = id_;
   report.name = options_.name;
   report.workload = "http";
-  report.target = target_.text;
+  report.target = run::redact_url(target_.text);
   report.tags = options_.tags;
   report.seed = options_.seed;
   report.open = plan.model == kernel::Model::open;
