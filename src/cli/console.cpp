@@ -1,5 +1,6 @@
 #include "cli/console.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,6 +28,13 @@ extern "C" void on_stop_signal(int) {
 }
 
 }  // namespace
+
+void guard_standard_streams() {
+  // The lowest free number is taken; each is opened for the direction that nobody uses it in.
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
 
 void show(const std::vector<options::Problem>& problems, const char* severity) {
   for (const options::Problem& problem : problems)

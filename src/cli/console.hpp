@@ -10,6 +10,10 @@
 
 namespace onbeat::cli {
 
+/// Before anything is opened: a standard stream that the caller has closed must not become a socket
+/// or file of the run. What is written to it fails, as it would have.
+void guard_standard_streams();
+
 /// Prints all problems on stderr.
 void show(const std::vector<options::Problem>& problems, const char* severity = "error");
 

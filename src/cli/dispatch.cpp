@@ -40,6 +40,7 @@ int run_command(const options::Command& command, const options::Arguments& argum
 }  // namespace
 
 int dispatch(const std::vector<std::string_view>& args) {
+  guard_standard_streams();
   const options::Invocation invocation = options::find_invocation(args);
   if (invocation.version) return print_version();
   if (invocation.help) return print(stdout, options::overview_text(terminal_width(stdout))) ? 0 : 1;
