@@ -17,8 +17,9 @@ constexpr unsigned kStandardHeight = 24;
 
 bool can_redraw(int descriptor) {
   const char* terminal = std::getenv("TERM");
-  return isatty(descriptor) == 1 && terminal != nullptr && *terminal != '\0' &&
-         std::string_view(terminal) != "dumb";
+  winsize size{};  // no columns: nobody looks at it
+  return isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 &&
+         terminal != nullptr && *terminal != '\0' && std::string_view(terminal) != "dumb";
 }
 
 }  // namespace

@@ -162,7 +162,8 @@ class Pty : public Channel {
   Pty() {
     int master = -1;
     int slave = -1;
-    EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
+    const winsize size{24, 80, 0, 0};
+    EXPECT_EQ(openpty(&master, &slave, nullptr, nullptr, &size), 0);
     open(slave, master);
   }
   void resize(unsigned short columns, unsigned short rows) const {
@@ -225,6 +226,16 @@ TEST_F(LiveViewTest, ADumbTerminalGetsLinesToo) {
     EXPECT_THAT(pty.read(),
                 testing::AllOf(StartsWith("connecting\r\n1s  1,000/s"), Not(HasSubstr("\x1b"))));
   }
+}
+
+TEST_F(LiveViewTest, ATerminalWithoutAWidthGetsLinesToo) {
+  Pty pty;
+  pty.resize(0, 0);
+  LiveView view({.color = true}, pty.end);
+  show_a_run(view);
+  view.finish();
+  EXPECT_THAT(pty.read(),
+              testing::AllOf(StartsWith("connecting\r\n1s  1,000/s"), Not(HasSubstr("\x1b"))));
 }
 
 TEST_F(LiveViewTest, QuietSaysNothing) {
