@@ -65,7 +65,8 @@ std::string total_row(const run::Report& report) {
   cells.push_back(std::to_string(report.total.lag_max.count()));
   cells.push_back(std::to_string(report.observed.in_flight_peak));
   cells.push_back(options::number_text(report.cost.cores_used));
-  cells.push_back(for_csv(std::string(to_string(report.verdict.status))));
+  cells.push_back(for_csv(report.error ? report.error->klass + ": " + report.error->message
+                                       : std::string(to_string(report.verdict.status))));
   return joined(cells);
 }
 
