@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -66,6 +67,14 @@ std::uint64_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
+// Not getrusage's: Linux keeps there what the process that started this one took before exec.
+std::uint64_t peak_memory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+  return 0;
+}
+
 }  // namespace
 
 double parse_cpu_max(const std::string& text) {
@@ -79,7 +88,8 @@ Host read_host() {
   Host host;
   host.online_cores = static_cast<unsigned>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
   host.affinity = affinity();
-  host.cores = host.affinity.empty() ? host.online_cores : static_cast<double>(host.affinity.size());
+  host.cores =
+      host.affinity.empty() ? host.online_cores : static_cast<double>(host.affinity.size());
   host.quota = cgroup_quota();
   if (host.quota > 0) host.cores = std::min(host.cores, host.quota);
   host.cpu = cpu_model();
@@ -87,7 +97,8 @@ Host read_host() {
   if (uname(&name) == 0) host.kernel = std::string(name.sysname) + " " + name.release;
   struct sysinfo info{};
   if (sysinfo(&info) == 0) host.memory_bytes = std::uint64_t{info.totalram} * info.mem_unit;
-  host.clock_source = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  host.clock_source =
+      first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   host.descriptors = raise_descriptor_limit();
   std::istringstream range(first_line("/proc/sys/net/ipv4/ip_local_port_range"));
   std::uint32_t low = 0;
@@ -122,8 +133,7 @@ ProcessUsage process_usage() {
   const auto duration = [](const timeval& time) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
   };
-  return {duration(usage.ru_utime) + duration(usage.ru_stime),
-          static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+  return {duration(usage.ru_utime) + duration(usage.ru_stime), peak_memory()};
 }
 
 }  // namespace onbeat::run
