@@ -132,8 +132,6 @@ Recorder::Recorder(RecorderShape shape)
 
 Recorder::~Recorder() = default;
 
-void Recorder::started() noexcept { ++active_->counts.started; }
-
 void Recorder::finished(const Result& result) noexcept {
   Sheet& sheet = *active_;
   Endpoint& endpoint = sheet.endpoint(result.endpoint);
@@ -160,27 +158,18 @@ void Recorder::finished(const Result& result) noexcept {
   }
 }
 
-void Recorder::planned(std::uint64_t count) noexcept { active_->counts.planned += count; }
-void Recorder::missed_late(std::uint64_t count) noexcept { active_->counts.missed_late += count; }
-void Recorder::saturated(std::uint64_t count) noexcept { active_->counts.saturated += count; }
-
 void Recorder::missed_waited(Duration elapsed) noexcept {
-  ++active_->counts.missed_waited;
+  ++counts_.missed_waited;
   active_->unstarted.record_censored(elapsed.count());
 }
 
 void Recorder::missed_at_end(Duration elapsed) noexcept {
-  ++active_->counts.missed_at_end;
+  ++counts_.missed_at_end;
   active_->unstarted.record_censored(elapsed.count());
 }
 
 void Recorder::judged(bool passed) noexcept {
-  ++(passed ? active_->counts.passed : active_->counts.not_passed);
-}
-
-void Recorder::in_flight(std::uint64_t now_in_flight) noexcept {
-  active_->in_flight = now_in_flight;
-  active_->in_flight_max = std::max(active_->in_flight_max, now_in_flight);
+  ++(passed ? counts_.passed : counts_.not_passed);
 }
 
 void Recorder::record(std::size_t histogram, Duration value) noexcept {
@@ -197,10 +186,11 @@ bool Recorder::hand_over(Duration t) noexcept {
   Sheet* const next = clean_.exchange(nullptr, std::memory_order_acquire);
   if (next == nullptr) return false;
   Sheet* const full = active_;
+  full->counts = std::exchange(counts_, {});
+  full->in_flight = in_flight_;
+  full->in_flight_max = std::exchange(in_flight_max_, in_flight_);  // what is in flight goes on
   full->end = t;
   next->start = t;
-  // What is in flight goes on being so.
-  next->in_flight = next->in_flight_max = full->in_flight;
   active_ = next;
   // A clean sheet means that the collector holds none and none waits for it.
   handed_.store(full, std::memory_order_release);

@@ -96,12 +96,12 @@ class Recorder {
 
   // --- the hot path ---
   /// A unit was started / has ended (its four instants, outcome, code, error, bytes).
-  void started() noexcept;
+  void started() noexcept { ++counts_.started; }
   void finished(const Result& result) noexcept;
   /// `count` arrivals of the schedule have fallen due.
-  void planned(std::uint64_t count) noexcept;
-  void missed_late(std::uint64_t count) noexcept;
-  void saturated(std::uint64_t count) noexcept;
+  void planned(std::uint64_t count) noexcept { counts_.planned += count; }
+  void missed_late(std::uint64_t count) noexcept { counts_.missed_late += count; }
+  void saturated(std::uint64_t count) noexcept { counts_.saturated += count; }
   /// A due arrival that will never start: `elapsed` since it was due enters the response histogram,
   /// censored.
   void missed_waited(Duration elapsed) noexcept;
@@ -109,7 +109,10 @@ class Recorder {
   /// The verdict of a document on a unit.
   void judged(bool passed) noexcept;
   /// The number in flight, after it changed or once a turn.
-  void in_flight(std::uint64_t now_in_flight) noexcept;
+  void in_flight(std::uint64_t now_in_flight) noexcept {
+    in_flight_ = now_in_flight;
+    if (now_in_flight > in_flight_max_) in_flight_max_ = now_in_flight;
+  }
   /// The shape's histograms and counters, by position.
   void record(std::size_t histogram, Duration value) noexcept;
   void count(std::size_t counter, std::uint64_t by = 1) noexcept;
@@ -133,6 +136,9 @@ class Recorder {
   RecorderShape shape_;
   std::unique_ptr<Sheet> sheets_[2];
   Sheet* active_;
+  // What one addition records is kept here, inline, and put on the sheet when it is handed over.
+  Counts counts_;
+  std::uint64_t in_flight_ = 0, in_flight_max_ = 0;
   // On their own cache line, because the collector writes them.
   alignas(64) std::atomic<Sheet*> handed_{nullptr};  // full, waiting for the collector
   std::atomic<Sheet*> clean_{nullptr};               // empty, waiting for the thread
