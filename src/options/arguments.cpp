@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace onbeat::options {
 namespace {
@@ -25,8 +27,8 @@ std::string commands_of(std::string_view name) {
 
 class Walk {
  public:
-  Walk(const Command& command, std::span<const std::string_view> args)
-      : command_(command), args_(args) {}
+  Walk(const Command& command, std::span<const std::string_view> args, const Vocabulary& vocabulary)
+      : command_(command), args_(args), vocabulary_(vocabulary) {}
 
   Arguments run() && {
     while (next_ < args_.size()) {
@@ -42,6 +44,7 @@ class Walk {
       }
     }
     check_positionals();
+    number_repeated();
     return std::move(result_);
   }
 
@@ -104,8 +107,11 @@ class Walk {
   }
 
   void store(const Option& option, std::string flag, std::string_view value) {
-    if (const auto wrong = check_value(option, value)) {
+    if (const auto wrong = check_value(option, value, vocabulary_)) {
       const bool shown = !option.secret && !value.empty();
+      if (option.repeatable) {
+        about_.emplace_back(result_.problems.size(), result_.layer.settings.size());
+      }
       result_.problems.push_back({flag, wrong->message, wrong->hint,
                                   shown ? std::string(value) : std::string(), wrong->column});
     }
@@ -119,6 +125,20 @@ class Walk {
     if (option.name == "help") result_.help = value == "true";
     if (option.name == "version") result_.version = value == "true";
     result_.layer.settings.push_back({&option, std::string(value), std::move(flag)});
+  }
+
+  /// "-H" becomes "-H #2" where there are several.
+  void number_repeated() {
+    std::map<const Option*, std::size_t> counts, numbers;
+    for (const Setting& setting : result_.layer.settings) ++counts[setting.option];
+    for (Setting& setting : result_.layer.settings) {
+      if (counts[setting.option] < 2) continue;
+      setting.origin += fmt::format(" #{}", ++numbers[setting.option]);
+    }
+    for (const auto& [problem, setting] : about_) {
+      if (counts[result_.layer.settings[setting].option] < 2) continue;
+      result_.problems[problem].where = result_.layer.settings[setting].origin;
+    }
   }
 
   void unknown(std::string_view flag, bool attached) {
@@ -177,10 +197,6 @@ class Walk {
   void check_positionals() {
     if (guessing_ || result_.help || result_.version) return;
     const auto& given = result_.positionals;
-    if (given.size() < command_.fewest) {
-      problem({}, fmt::format("{} is missing", command_.positional),
-              fmt::format("onbeat {} {}", command_.name, command_.synopsis));
-    }
     for (std::size_t i = command_.most; i < given.size(); ++i) {
       problem({}, fmt::format("{} is one argument too many", quote(given[i])),
               fmt::format("onbeat {} {}", command_.name, command_.synopsis));
@@ -190,7 +206,10 @@ class Walk {
   const Command& command_;
   std::span<const std::string_view> args_;
   std::size_t next_ = 0;
+  const Vocabulary& vocabulary_;
   bool guessing_ = false;
+  /// Which problem is about the value of which setting.
+  std::vector<std::pair<std::size_t, std::size_t>> about_;
   Arguments result_;
 };
 
@@ -225,8 +244,9 @@ Problem no_command(std::string_view first, std::string_view second) {
 
 }  // namespace
 
-Arguments parse_arguments(const Command& command, std::span<const std::string_view> args) {
-  return Walk(command, args).run();
+Arguments parse_arguments(const Command& command, std::span<const std::string_view> args,
+                          const Vocabulary& vocabulary) {
+  return Walk(command, args, vocabulary).run();
 }
 
 Invocation find_invocation(std::span<const std::string_view> args) {

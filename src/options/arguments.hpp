@@ -24,8 +24,10 @@ struct Arguments {
   bool help = false, version = false;
 };
 
-/// `args` without the program and the command.
-Arguments parse_arguments(const Command& command, std::span<const std::string_view> args);
+/// `args` without the program and the command; `vocabulary` for thresholds. Where an option is
+/// given several times, messages number it: "-H #2".
+Arguments parse_arguments(const Command& command, std::span<const std::string_view> args,
+                          const Vocabulary& vocabulary = {});
 
 /// What `onbeat ARGS...` asks for.
 struct Invocation {

@@ -1,4 +1,7 @@
 // check_value: each kind of value by its grammar.
+#include "options/curl.hpp"
+#include "options/endpoint_text.hpp"
+#include "options/http_grammar.hpp"
 #include "options/limits.hpp"
 #include "options/nearest.hpp"
 #include "options/on_late.hpp"
@@ -73,7 +76,7 @@ Refusal check_header(std::string_view text) {
 
 }  // namespace
 
-Refusal check_value(const Option& option, std::string_view text) {
+Refusal check_value(const Option& option, std::string_view text, const Vocabulary& vocabulary) {
   switch (option.kind) {
     case Kind::flag:
       if (text == "true" || text == "false") return std::nullopt;
@@ -105,13 +108,39 @@ Refusal check_value(const Option& option, std::string_view text) {
     case Kind::header:
       return check_header(text);
     case Kind::threshold:
-      return refusal(parse_threshold(text));
+      return refusal(parse_threshold(text, vocabulary));
     case Kind::abort_rule:
-      return refusal(parse_abort(text));
+      return refusal(parse_abort(text, vocabulary));
     case Kind::limit:
       return refusal(parse_limit(text));
     case Kind::on_late:
       return refusal(parse_on_late(text));
+    case Kind::endpoint:
+      return refusal(parse_endpoint(text));
+    case Kind::curl:
+      return refusal(parse_curl(text));
+    case Kind::form:
+      return refusal(parse_form_part(text));
+    case Kind::data_file:
+      return refusal(parse_data_file(text));
+    case Kind::user:
+      return refusal(parse_user(text));
+    case Kind::field_value:
+      return refusal(parse_field_value(text));
+    case Kind::connect_to:
+      return refusal(parse_connect_to(text));
+    case Kind::resolve:
+      return refusal(parse_resolve(text));
+    case Kind::ip:
+      return refusal(parse_ip(text));
+    case Kind::tls_versions:
+      return refusal(parse_tls_versions(text));
+    case Kind::alpn:
+      return refusal(parse_alpn(text));
+    case Kind::status_list:
+      return refusal(parse_status_list(text));
+    case Kind::header_expectation:
+      return refusal(parse_header_expectation(text));
   }
   return std::nullopt;
 }

@@ -13,8 +13,9 @@
 namespace onbeat::options {
 
 std::expected<std::string, std::string> read_file(const std::string& path, std::size_t largest) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             &std::fclose);
+  const auto close = [](std::FILE* stream) { return stream == stdin ? 0 : std::fclose(stream); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      path == "-" ? stdin : std::fopen(path.c_str(), "rbe"), close);
   if (!file) return std::unexpected(std::strerror(errno));
   std::string text;
   std::array<char, 1 << 16> block{};

@@ -1,6 +1,7 @@
 // parse_header and its sources.
 #include "options/file.hpp"
 #include "options/grammar.hpp"
+#include "options/http_grammar.hpp"
 #include "options/scan.hpp"
 
 #include <fmt/format.h>
@@ -12,11 +13,6 @@ namespace {
 
 constexpr std::size_t kLargestHeaderFile = 1 << 20;
 constexpr std::string_view kHeaderHint = "for example -H 'Accept: text/html', or -H @file";
-
-bool is_token(char c) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return letter || (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").contains(c));
-}
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");

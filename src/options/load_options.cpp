@@ -16,8 +16,8 @@ using kernel::OnSaturation;
 
 class Builder {
  public:
-  Builder(const Command& command, const Settings& settings)
-      : command_(command), settings_(settings) {}
+  Builder(const Command& command, const Settings& settings, const Vocabulary& vocabulary)
+      : command_(command), settings_(settings), vocabulary_(vocabulary) {}
 
   BuiltOptions run() && {
     read_load();
@@ -41,7 +41,7 @@ class Builder {
   }
   std::string origin(std::string_view name) const {
     const auto* value = settings_.find(name);
-    return value != nullptr ? value->origin : fmt::format("--{}", name);
+    return value != nullptr ? value->origins.back() : fmt::format("--{}", name);
   }
 
   /// The value of `name` by its grammar, when it is set and right.
@@ -103,10 +103,11 @@ class Builder {
 
   void read_judging() {
     for (const std::string& text : settings_.all("threshold")) {
-      if (auto threshold = parse_threshold(text)) options_.thresholds.push_back(*threshold);
+      if (auto threshold = parse_threshold(text, vocabulary_))
+        options_.thresholds.push_back(*threshold);
     }
     for (const std::string& text : settings_.all("abort-on")) {
-      if (auto rule = parse_abort(text)) options_.aborts.push_back(*rule);
+      if (auto rule = parse_abort(text, vocabulary_)) options_.aborts.push_back(*rule);
     }
     for (const std::string& text : settings_.all("limit")) {
       const auto limit = parse_limit(text);
@@ -242,12 +243,18 @@ class Builder {
     }
   }
 
+  bool has(const Option& option) const {
+    return (option.commands & command_.id) != 0 && settings_.has(option.name);
+  }
+
   /// What holds for `option`, as text; nothing secret.
   std::string value_text(const Option& option) const {
     const std::string_view name = option.name;
     if (name == "rate" && options_.rate) return options_.rate->text;
     if (name == "method" && !settings_.has(name)) {
-      return settings_.has("body") || settings_.has("body-file") ? "POST" : "GET";
+      const bool body = std::ranges::any_of(
+          options(), [&](const Option& row) { return row.family == "body" && has(row); });
+      return body ? "POST" : "GET";
     }
     if (name == "duration") return options_.duration ? duration_text(*options_.duration) : "none";
     if (name == "timeout") return duration_text(options_.timeout);
@@ -281,15 +288,22 @@ class Builder {
   }
 
   static std::string without_secret(const Option& option, const std::string& text) {
-    if (option.kind != Kind::header) return fmt::format("({} bytes)", text.size());
-    if (text.starts_with('@')) return text;
-    const auto colon = text.find(':');
-    return colon == std::string::npos ? "..." : text.substr(0, colon) + ": ...";
+    if (option.kind == Kind::header) {
+      if (text.starts_with('@')) return text;
+      const auto colon = text.find(':');
+      return colon == std::string::npos ? "..." : text.substr(0, colon) + ": ...";
+    }
+    if (option.kind == Kind::user) return text.substr(0, text.find(':')) + ":...";
+    if (option.kind == Kind::form) return text.substr(0, text.find('=')) + "=...";
+    if (option.name == "proxy") return text.substr(text.rfind('@') + 1);
+    return fmt::format("({} bytes)", text.size());
   }
 
   void resolve_rows() {
     for (const Option& option : options()) {
-      const bool tells = option.group != Group::general && option.group != Group::trying;
+      // What is loaded stands in the report by itself.
+      const bool target = option.kind == Kind::endpoint || option.kind == Kind::curl;
+      const bool tells = option.group != Group::general && option.group != Group::trying && !target;
       if ((option.commands & command_.id) == 0 || !tells) continue;
       options_.resolved.push_back(
           {option.key(), value_text(option), settings_.source(option.name)});
@@ -298,14 +312,16 @@ class Builder {
 
   const Command& command_;
   const Settings& settings_;
+  const Vocabulary& vocabulary_;
   BuiltOptions built_;
   LoadOptions& options_ = built_.options;
 };
 
 }  // namespace
 
-BuiltOptions build_load_options(const Command& command, const Settings& settings) {
-  return Builder(command, settings).run();
+BuiltOptions build_load_options(const Command& command, const Settings& settings,
+                                const Vocabulary& vocabulary) {
+  return Builder(command, settings, vocabulary).run();
 }
 
 }  // namespace onbeat::options

@@ -83,6 +83,7 @@ struct BuiltOptions {
 };
 
 /// Values that their grammar refuses count as not given: whoever read them has reported them.
-BuiltOptions build_load_options(const Command& command, const Settings& settings);
+BuiltOptions build_load_options(const Command& command, const Settings& settings,
+                                const Vocabulary& vocabulary = {});
 
 }  // namespace onbeat::options

@@ -12,14 +12,16 @@ constexpr std::size_t kLargestBody = std::size_t{256} << 20;
 void read_headers(const Settings& settings, const HeaderSources& sources, BuiltRequest& built) {
   const Settings::Value* value = settings.find("header");
   if (value == nullptr) return;
-  for (const std::string& text : value->texts) {
+  for (std::size_t i = 0; i < value->texts.size(); ++i) {
+    const std::string& text = value->texts[i];
     // Who read the settings has reported what is not even the form of a header.
     if (check_value(*find_option("header", kHttp), text)) continue;
     auto headers = parse_header(text, sources);
     if (headers) {
       built.options.headers.insert(built.options.headers.end(), headers->begin(), headers->end());
     } else {
-      built.errors.push_back({value->origin, headers.error().message, headers.error().hint, {}, 0});
+      built.errors.push_back(
+          {value->origins[i], headers.error().message, headers.error().hint, {}, 0});
     }
   }
 }
@@ -29,14 +31,15 @@ void read_body(const Settings& settings, BuiltRequest& built) {
   const Settings::Value* file = settings.find("body-file");
   if (file == nullptr) return;
   if (settings.has("body")) {
-    built.errors.push_back({file->origin, "contradicts --body", "leave one of them out", {}, 0});
+    built.errors.push_back(
+        {file->origins.back(), "contradicts --body", "leave one of them out", {}, 0});
     return;
   }
   auto body = read_file(file->texts.back(), kLargestBody);
   if (body) {
     built.options.body = std::move(*body);
   } else {
-    built.errors.push_back({file->origin,
+    built.errors.push_back({file->origins.back(),
                             fmt::format("cannot read {}: {}", file->texts.back(), body.error()),
                             {},
                             {},

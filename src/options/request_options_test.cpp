@@ -64,8 +64,9 @@ TEST(RequestOptions, BodyFromAFileIsByteForByte) {
 TEST(RequestOptions, ErrorsAllAtOnce) {
   const BuiltRequest built = build({"-H", "A: $NOPE", "--body-file", "/nowhere/x", "-H", "bad"});
   ASSERT_EQ(built.errors.size(), 2U) << "the form of a header is told by who read it";
-  EXPECT_EQ(render(built.errors[0]),
-            "error: -H: the environment has no NOPE\n  hint: a dollar sign itself is written $$\n");
+  EXPECT_EQ(
+      render(built.errors[0]),
+      "error: -H #1: the environment has no NOPE\n  hint: a dollar sign itself is written $$\n");
   EXPECT_EQ(render(built.errors[1]),
             "error: --body-file: cannot read /nowhere/x: No such file or directory\n");
   EXPECT_EQ(render(build({"--body", "x", "--body-file", "y"}).errors.at(0)),

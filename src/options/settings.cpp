@@ -73,10 +73,13 @@ Settings resolve(CommandSet command, std::span<const Layer> layers) {
           setting.option->family.empty() ? setting.option->name : setting.option->family, source);
       if (!first && family->second != source) continue;
       auto& value = settings.values_[setting.option];
-      if (!setting.option->repeatable) value.texts.clear();
+      if (!setting.option->repeatable) {
+        value.texts.clear();
+        value.origins.clear();
+      }
       value.texts.push_back(setting.text);
+      value.origins.push_back(setting.origin);
       value.source = source;
-      value.origin = setting.origin;
     }
   }
   return settings;

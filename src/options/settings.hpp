@@ -46,9 +46,9 @@ std::string render(const Problem& problem, std::string_view severity = "error");
 class Settings {
  public:
   struct Value {
-    std::vector<std::string> texts;  // one, or several of a repeatable option
+    std::vector<std::string> texts;    // one, or several of a repeatable option
+    std::vector<std::string> origins;  // of each text
     Source source = Source::standard;
-    std::string origin;
   };
 
   explicit Settings(CommandSet command = kEvery) : command_(command) {}

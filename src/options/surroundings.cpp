@@ -42,7 +42,7 @@ Surroundings system_surroundings() {
             if (path != "-") return read_file(path, largest);
             if (*taken) return std::unexpected("standard input has been read already");
             *taken = true;
-            return read_file("/dev/stdin", largest);
+            return read_file(path, largest);
           }};
 }
 

@@ -1,8 +1,9 @@
 // The rows.
 #include "options/table.hpp"
 
+#include "options/table_rows.hpp"
+
 #include <algorithm>
-#include <array>
 
 namespace onbeat::options {
 namespace {
@@ -10,9 +11,8 @@ namespace {
 constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostWorkers = 1'000'000;
 
-const std::vector<Option>& rows() {
-  static const std::vector<Option> kRows{
-      // Load
+std::vector<Option> load_rows() {
+  return {
       {.name = "rate",
        .value = "RATE",
        .kind = Kind::rate_profile,
@@ -174,44 +174,11 @@ const std::vector<Option>& rows() {
        .help = "The same seed gives the same arrivals and the same choices",
        .group = Group::load,
        .commands = kLoading},
-      // HTTP
-      {.name = "method",
-       .letter = 'X',
-       .value = "METHOD",
-       .kind = Kind::word,
-       .standard = "GET, or POST with a body",
-       .help = "The request's method",
-       .group = Group::http,
-       .commands = kHttp},
-      {.name = "header",
-       .letter = 'H',
-       .value = "'NAME: VALUE'",
-       .kind = Kind::header,
-       .standard = "none",
-       .help = "A header (repeatable); $NAME in the value comes from the environment, @FILE reads "
-               "headers from a file",
-       .group = Group::http,
-       .commands = kHttp,
-       .repeatable = true,
-       .secret = true},
-      {.name = "body",
-       .value = "TEXT",
-       .kind = Kind::text,
-       .standard = "none",
-       .help = "The request's body",
-       .group = Group::http,
-       .commands = kHttp,
-       .secret = true,
-       .family = "body"},
-      {.name = "body-file",
-       .value = "FILE",
-       .kind = Kind::path,
-       .standard = "none",
-       .help = "The request's body, byte for byte from a file",
-       .group = Group::http,
-       .commands = kHttp,
-       .family = "body"},
-      // Judging
+  };
+}
+
+std::vector<Option> judging_rows() {
+  return {
       {.name = "threshold",
        .value = "EXPR",
        .kind = Kind::threshold,
@@ -250,15 +217,19 @@ const std::vector<Option>& rows() {
        .group = Group::judging,
        .commands = kLoading,
        .repeatable = true},
-      // Output
+  };
+}
+
+std::vector<Option> output_rows() {
+  return {
       {.name = "out",
        .value = "FORMAT=FILE",
        .kind = Kind::out,
        .standard = "none",
-       .help = "Write the report to a file as json, csv or html (repeatable)",
+       .help = "Write the report to a file as json, csv, html or text (repeatable)",
        .group = Group::output,
        .commands = kLoading,
-       .choices = {"json", "csv", "html"},
+       .choices = {"json", "csv", "html", "text"},
        .later_choices = {"markdown", "junit", "benchstat", "hdr", "prometheus", "influx",
                          "samples"},
        .repeatable = true},
@@ -326,12 +297,23 @@ const std::vector<Option>& rows() {
        .help = "Send one request and print the whole exchange with its timings",
        .group = Group::trying,
        .commands = kLoading},
+      {.name = "print-curl",
+       .kind = Kind::flag,
+       .standard = "off",
+       .help = "Send nothing: print the curl command of the first request, with its secrets",
+       .group = Group::trying,
+       .commands = kHttp},
       {.name = "dry-run",
        .kind = Kind::flag,
        .standard = "off",
        .help = "Send nothing: print the resolved options, the planned arrivals and the preflight",
        .group = Group::trying,
        .commands = kLoading},
+  };
+}
+
+std::vector<Option> other_rows() {
+  return {
       // Target
       {.name = "port",
        .value = "P",
@@ -401,6 +383,18 @@ const std::vector<Option>& rows() {
        .group = Group::general,
        .commands = kEvery},
   };
+}
+
+const std::vector<Option>& rows() {
+  static const std::vector<Option> kRows = [] {
+    std::vector<Option> all;
+    for (auto* part :
+         {&load_rows, &http_rows, &judging_rows, &output_rows, &source_rows, &other_rows}) {
+      std::vector<Option> more = (*part)();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
   return kRows;
 }
 
@@ -417,8 +411,13 @@ const std::vector<Command>& command_rows() {
             "onbeat http URL -X POST -H 'Content-Type: application/json' --body-file order.json "
             "--once   # try one request"},
        .positional = "a URL",
-       .fewest = 1,
        .most = 10'000},
+      {.id = kProfiles,
+       .name = "profiles",
+       .synopsis = "[options]",
+       .summary = "List the profiles that --profile knows, with their options",
+       .examples = {"onbeat profiles   # the built-in ones",
+                    "onbeat profiles --profile-file ours.yaml   # and one's own"}},
       {.id = kTarget,
        .name = "target http",
        .synopsis = "[options]",
@@ -434,108 +433,6 @@ const std::vector<Command>& command_rows() {
   };
   return kCommands;
 }
-
-constexpr std::array kForeign{
-    ForeignFlag{"-z", "hey, oha", "--duration (-d)"},
-    ForeignFlag{"-q", "hey, oha", "--rate (a total over all workers); for silence --quiet"},
-    ForeignFlag{"-t", "wrk, hey, k6", "--threads for threads, --timeout for a timeout"},
-    ForeignFlag{"-R", "wrk2", "--rate"},
-    ForeignFlag{"-r", "ab, h2load", "--rate"},
-    ForeignFlag{"-L", "wrk", "nothing: percentiles are always printed", false},
-    ForeignFlag{"-s", "wrk", "-X, -H and --body for the request"},
-    ForeignFlag{"-T", "wrk, hey, h2load",
-                "--timeout for a timeout, -H 'Content-Type: ...' for a type"},
-    ForeignFlag{"-m", "hey, h2load", "--method (-X)"},
-    ForeignFlag{"-D", "hey, h2load", "--body-file for a body, --duration (-d) for a time"},
-    ForeignFlag{"-w", "k6, vegeta", "--concurrency (-c)"},
-    ForeignFlag{"-k", "ab", "nothing: connections are kept open", false},
-    ForeignFlag{"-p", "ab", "--body-file"},
-    ForeignFlag{"-i", "k6", "--requests (-n)"},
-    ForeignFlag{"-u", "k6", "--concurrency (-c)"},
-    ForeignFlag{"-A", "hey", "-H 'Accept: ...'"},
-    ForeignFlag{"-a", "hey", "-H 'Authorization: ...' or -H @file"},
-    ForeignFlag{"-o", "hey, oha", "--out FORMAT=FILE"},
-    ForeignFlag{"-v", "other tools", "--once to see a whole exchange", false},
-    ForeignFlag{"--vus", "k6", "--concurrency (-c)"},
-    ForeignFlag{"--users", "locust", "--concurrency (-c)"},
-    ForeignFlag{"--clients", "h2load", "--concurrency (-c)"},
-    ForeignFlag{"--iterations", "k6", "--requests (-n)"},
-    ForeignFlag{"--stage", "k6", "--rate '0..500 over 1m, 500 for 5m'"},
-    ForeignFlag{"--rps", "k6, h2load", "--rate"},
-    ForeignFlag{"--qps", "fortio, oha", "--rate"},
-    ForeignFlag{"--latency", "wrk", "nothing: percentiles are always printed", false},
-    ForeignFlag{"--latency-correction", "oha",
-                "nothing: response times are always counted from when each was due", false},
-    ForeignFlag{"--summary-export", "k6", "--out json=FILE"},
-    ForeignFlag{"--output", "k6, oha", "--out FORMAT=FILE"},
-    ForeignFlag{"--warm-up-time", "h2load", "--warmup"},
-    ForeignFlag{"--no-tui", "oha", "--quiet", false},
-    ForeignFlag{"--script", "wrk", "-X, -H and --body for the request"},
-    ForeignFlag{"--max-workers", "vegeta", "--concurrency (-c)"},
-    ForeignFlag{"-workers", "vegeta", "--concurrency (-c)"},
-    ForeignFlag{"-max-workers", "vegeta", "--concurrency (-c)"},
-    ForeignFlag{"-targets", "vegeta", "URLs as arguments"},
-    ForeignFlag{"-attack", "vegeta", "onbeat http URL", false},
-    ForeignFlag{"-keepalive", "vegeta, fortio", "nothing: connections are kept open", false},
-    ForeignFlag{"-qps", "fortio", "--rate"},
-    ForeignFlag{"-disable-keepalive", "hey", "nothing: connections are kept open", false},
-    ForeignFlag{"-cpus", "hey", "--threads"},
-    ForeignFlag{"-host", "hey", "-H 'Host: ...'"},
-};
-
-constexpr std::array<std::string_view, 19> kLaterCommands{
-    "bench",   "grpc",    "run",      "cache",   "mqtt",    "nats", "ws",
-    "graphql", "serve",   "agent",    "check",   "fmt",     "call", "new",
-    "report",  "compare", "profiles", "explain", "scenario"};
-
-constexpr std::array kLaterOptions{
-    LaterOption{"profile"},
-    LaterOption{"config"},
-    LaterOption{"data"},
-    LaterOption{"expect-status"},
-    LaterOption{"expect-header"},
-    LaterOption{"expect-body"},
-    LaterOption{"calibrate"},
-    LaterOption{"streams"},
-    LaterOption{"call"},
-    LaterOption{"connect-timeout"},
-    LaterOption{"request-timeout", "--timeout"},
-    LaterOption{"max-duration", "--duration beside --requests"},
-    LaterOption{"ramp-up", "--rate '0..500 over 30s'"},
-    LaterOption{"cool-down", "a last stage of --rate, '0 over 30s'"},
-    LaterOption{"warmup-mode"},
-    LaterOption{"max-rps", "--rate"},
-    LaterOption{"load-schedule", "stages of --rate, or its sine(...) and spike(...)"},
-    LaterOption{"load-start", "--rate '0..500 over 1m'"},
-    LaterOption{"load-step", "stages of --rate"},
-    LaterOption{"load-end", "--rate '0..500 over 1m'"},
-    LaterOption{"load-step-duration", "stages of --rate"},
-    LaterOption{"load-max-duration", "stages of --rate"},
-    LaterOption{"load-midpoint", "--rate 'sine(...)'"},
-    LaterOption{"load-amplitude", "--rate 'sine(...)'"},
-    LaterOption{"load-frequency", "--rate 'sine(...)'"},
-    LaterOption{"load-spike-target", "--rate 'spike(...)'"},
-    LaterOption{"load-spike-after", "--rate 'spike(...)'"},
-    LaterOption{"load-spike-duration", "--rate 'spike(...)'"},
-    LaterOption{"load-profile", "stages of --rate"},
-    LaterOption{"concurrency-schedule"},
-    LaterOption{"concurrency-start"},
-    LaterOption{"concurrency-end"},
-    LaterOption{"concurrency-step"},
-    LaterOption{"concurrency-step-duration"},
-    LaterOption{"keepalive"},
-    LaterOption{"cpus", "--threads"},
-    LaterOption{"assert-mode"},
-    LaterOption{"no-assert"},
-    LaterOption{"sample-rate"},
-    LaterOption{"cache"},
-    LaterOption{"cache-ttl"},
-    LaterOption{"skip-first", "--warmup"},
-    LaterOption{"count-errors-in-latency"},
-    LaterOption{"duration-stop", "--drain"},
-    LaterOption{"latency-percentiles", "--percentiles"},
-    LaterOption{"progress-interval"},
-};
 
 }  // namespace
 
@@ -555,9 +452,6 @@ std::string Option::environment() const {
 
 std::span<const Option> options() { return rows(); }
 std::span<const Command> commands() { return command_rows(); }
-std::span<const ForeignFlag> foreign_flags() { return kForeign; }
-std::span<const std::string_view> later_commands() { return kLaterCommands; }
-std::span<const LaterOption> later_options() { return kLaterOptions; }
 
 const Option* find_option(std::string_view name, std::uint32_t commands) {
   const auto found = std::ranges::find_if(rows(), [&](const Option& option) {
@@ -584,6 +478,14 @@ std::string_view title(Group group) {
       return "Load";
     case Group::http:
       return "Request";
+    case Group::connection:
+      return "Connections";
+    case Group::tls:
+      return "TLS";
+    case Group::expecting:
+      return "Expecting";
+    case Group::source:
+      return "Configuration";
     case Group::judging:
       return "Judging";
     case Group::output:

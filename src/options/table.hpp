@@ -6,6 +6,7 @@
 #pragma once
 
 #include "options/grammar.hpp"
+#include "options/threshold.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,31 +24,58 @@ enum CommandSet : std::uint32_t {
   kTarget = 1U << 1,
   kDoctor = 1U << 2,
   kLoading = kHttp,  // what drives load
-  kEvery = kHttp | kTarget | kDoctor,
+  kProfiles = 1U << 3,
+  kEvery = kHttp | kTarget | kDoctor | kProfiles,
 };
 
-enum class Group : std::uint8_t { load, http, judging, output, trying, target, checks, general };
+enum class Group : std::uint8_t {
+  load,
+  http,
+  connection,
+  tls,
+  expecting,
+  judging,
+  output,
+  trying,
+  source,
+  target,
+  checks,
+  general
+};
 
 /// What a value is; decides which grammar checks it.
 enum class Kind : std::uint8_t {
-  flag,          // no value, or =true, =false
-  text,          // anything
-  path,          // anything but nothing
-  word,          // a token: letters, digits, '_' and '-'
-  choice,        // one of `choices`
-  count,         // parse_count, within [lowest, highest]
-  duration,      // parse_duration
-  size,          // parse_size
-  rate_profile,  // parse_rate_profile
-  percentiles,   // parse_percentiles
-  cpu_list,      // parse_cpu_list
-  tag,           // parse_tag
-  out,           // parse_out with `choices` as formats
-  header,        // Name: value, or @file; checked where it is read
-  threshold,     // parse_threshold
-  abort_rule,    // parse_abort
-  limit,         // parse_limit
-  on_late,       // catch_up, skip or burst:N
+  flag,                // no value, or =true, =false
+  text,                // anything
+  path,                // anything but nothing
+  word,                // a token: letters, digits, '_' and '-'
+  choice,              // one of `choices`
+  count,               // parse_count, within [lowest, highest]
+  duration,            // parse_duration
+  size,                // parse_size
+  rate_profile,        // parse_rate_profile
+  percentiles,         // parse_percentiles
+  cpu_list,            // parse_cpu_list
+  tag,                 // parse_tag
+  out,                 // parse_out with `choices` as formats
+  header,              // Name: value, or @file; checked where it is read
+  threshold,           // parse_threshold
+  abort_rule,          // parse_abort
+  limit,               // parse_limit
+  on_late,             // catch_up, skip or burst:N
+  endpoint,            // parse_endpoint
+  curl,                // parse_curl; checked where it is read
+  form,                // parse_form_part
+  data_file,           // parse_data_file
+  user,                // parse_user
+  field_value,         // parse_field_value
+  connect_to,          // parse_connect_to
+  resolve,             // parse_resolve
+  ip,                  // parse_ip
+  tls_versions,        // parse_tls_versions
+  alpn,                // parse_alpn
+  status_list,         // parse_status_list
+  header_expectation,  // parse_header_expectation
 };
 
 struct Option {
@@ -81,7 +109,7 @@ struct Command {
   std::string_view summary;                // one sentence
   std::vector<std::string_view> examples;  // whole command lines, each "command   # what it does"
   std::string_view positional = {};        // what one positional is, "a URL"; empty: takes none
-  std::size_t fewest = 0, most = 0;        // positionals
+  std::size_t most = 0;                    // positionals
 };
 
 /// A flag of another tool, and ours for it.
@@ -112,6 +140,7 @@ const Command* find_command(std::string_view name);
 std::string_view title(Group group);
 
 /// Checks one value against its row. Headers are only looked at, not read.
-std::optional<GrammarError> check_value(const Option& option, std::string_view text);
+std::optional<GrammarError> check_value(const Option& option, std::string_view text,
+                                        const Vocabulary& vocabulary = {});
 
 }  // namespace onbeat::options

@@ -5,7 +5,6 @@
 
 #include "run/report.hpp"
 
-#include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,13 +45,7 @@ struct AuditLimits {
   double first_tenth_share = 0.50;  // difference of the median from that of the rest
   Duration first_tenth_floor = std::chrono::microseconds(100);
 
-  /// Sets a limit by its name, for example set("lag_p99.degraded", "2ms"); shares as "5%" or
-  /// "0.05". The error says what is wrong and which names or values there are.
-  std::expected<void, std::string> set(std::string_view name, std::string_view value);
-  /// "NAME=VALUE", as the command line has it.
-  std::expected<void, std::string> set(std::string_view assignment);
-  [[nodiscard]] static std::vector<std::string_view> names();
-  /// What --limit has set, over the standards; names are the same.
+  /// What --limit has set, over the standards. Every name of options::limits() is one of these.
   [[nodiscard]] static AuditLimits from(const options::Limits& options);
 };
 

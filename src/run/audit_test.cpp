@@ -520,6 +520,17 @@ TEST(Audit, C6_NoDataMeansNoComplaint) {
   EXPECT_THAT(verdict.reasons, IsEmpty());
 }
 
+/// The limits as --limit sets them.
+AuditLimits with(const std::vector<const char*>& settings) {
+  options::Limits limits;
+  for (const char* setting : settings) {
+    const auto limit = options::parse_limit(setting);
+    EXPECT_TRUE(limit) << setting;
+    if (limit) limits.set(limit->first, limit->second);
+  }
+  return AuditLimits::from(limits);
+}
+
 // Each limit, set to a value under which (or over which) a healthy run trips, changes the verdict
 // of its check.
 TEST(AuditLimits, EveryLimitMovesItsCheck) {
@@ -530,7 +541,7 @@ TEST(AuditLimits, EveryLimitMovesItsCheck) {
   report.total.counts.missed_at_end = 1;
   report.total.counts.missed_late = 1;
   report.total.loops[0].stalled = 1ms;
-  report.connections.asked = 7;
+  report.connections.asked = 8;
   report.series[0].p50 = 5500us;
   report.observed.in_flight_mean = 5.1;
   report.observed.in_flight_error = 0.001;
@@ -541,19 +552,19 @@ TEST(AuditLimits, EveryLimitMovesItsCheck) {
   };
   const std::vector<Case> cases{
       {"lag_p99", {"lag_share.note=0.1%"}, State::note},
-      {"lag_p99", {"lag_p99.degraded=1us", "lag_share.degraded=0"}, State::degraded},
-      {"lag_p99", {"lag_p99.invalid=1us", "lag_share.invalid=0"}, State::invalid},
-      {"missed_late", {"missed_late.degraded=0"}, State::degraded},
-      {"missed_late", {"missed_late.invalid=0"}, State::invalid},
-      {"sustained", {"held_back.degraded=0"}, State::degraded},
-      {"sustained", {"wait_p99.degraded=1us", "wait_share.degraded=0"}, State::degraded},
+      {"lag_p99", {"lag_p99.degraded=1us", "lag_share.degraded=0%"}, State::degraded},
+      {"lag_p99", {"lag_p99.invalid=1us", "lag_share.invalid=0%"}, State::invalid},
+      {"missed_late", {"missed_late.degraded=0%"}, State::degraded},
+      {"missed_late", {"missed_late.invalid=0%"}, State::invalid},
+      {"sustained", {"held_back.degraded=0%"}, State::degraded},
+      {"sustained", {"wait_p99.degraded=1us", "wait_share.degraded=0%"}, State::degraded},
       {"busiest_loop", {"busiest_loop.degraded=1%"}, State::degraded},
       {"loop_turn",
-       {"loop_turn_p99.degraded=1us", "loop_turn_share.degraded=0.0001"},
+       {"loop_turn_p99.degraded=1us", "loop_turn_share.degraded=0.01%"},
        State::degraded},
-      {"stalls", {"stalls.degraded=0"}, State::degraded},
+      {"stalls", {"stalls.degraded=0%"}, State::degraded},
       {"few_samples", {"samples.degraded=11"}, State::note},
-      {"connections", {"connections.degraded=1.5"}, State::degraded},
+      {"connections", {"connections.degraded=80%"}, State::ok},
       {"littles_law", {"littles_law.degraded=1%"}, State::degraded},
       {"littles_law", {"littles_law_samples.note=2001"}, State::not_applicable},
       {"other_load", {"other_load.note=4%"}, State::note},
@@ -565,62 +576,71 @@ TEST(AuditLimits, EveryLimitMovesItsCheck) {
   for (const Case& c : cases) {
     const std::string first = c.settings[0];
     ASSERT_NE(state_of(report, c.code), c.state) << first;
-    AuditLimits limits;
-    for (const char* setting : c.settings) ASSERT_TRUE(limits.set(setting)) << setting;
-    EXPECT_EQ(state_of(report, c.code, limits), c.state) << first;
+    EXPECT_EQ(state_of(report, c.code, with(c.settings)), c.state) << first;
   }
-  AuditLimits limits;
-  ASSERT_TRUE(limits.set("littles_law.degraded=1%"));
-  ASSERT_TRUE(limits.set("littles_law_errors.degraded=1000"));
-  EXPECT_EQ(state_of(report, "littles_law", limits), State::ok);
-  ASSERT_TRUE(limits.set("first_tenth_share.note=5%"));
-  ASSERT_TRUE(limits.set("first_tenth.note=1ms"));
-  EXPECT_EQ(state_of(report, "first_tenth", limits), State::ok);
+  EXPECT_EQ(state_of(report, "littles_law",
+                     with({"littles_law.degraded=1%", "littles_law_errors.degraded=1000"})),
+            State::ok);
+  EXPECT_EQ(
+      state_of(report, "first_tenth", with({"first_tenth_share.note=5%", "first_tenth.note=1ms"})),
+      State::ok);
 }
 
-TEST(AuditLimits, OptionsAndAuditAgreeOnNamesAndStandards) {
+TEST(AuditLimits, StandardsAreThoseOfTheOptions) {
   const AuditLimits standard, from = AuditLimits::from({});
-  EXPECT_EQ(from.lag_degraded, standard.lag_degraded);
-  EXPECT_EQ(from.lag_invalid, standard.lag_invalid);
-  EXPECT_EQ(from.loop_turn, standard.loop_turn);
   for (const auto member :
-       {&AuditLimits::lag_degraded_share, &AuditLimits::lag_invalid_share,
-        &AuditLimits::missed_late_degraded, &AuditLimits::missed_late_invalid,
-        &AuditLimits::busiest_loop, &AuditLimits::loop_turn_share, &AuditLimits::stalls,
-        &AuditLimits::tail_samples, &AuditLimits::connections, &AuditLimits::littles_law,
-        &AuditLimits::steal_degraded}) {
+       {&AuditLimits::lag_degraded, &AuditLimits::lag_invalid, &AuditLimits::wait_degraded,
+        &AuditLimits::loop_turn, &AuditLimits::first_tenth_floor}) {
+    EXPECT_EQ(from.*member, standard.*member);
+  }
+  for (const auto member :
+       {&AuditLimits::lag_note_share, &AuditLimits::lag_degraded_share,
+        &AuditLimits::lag_invalid_share, &AuditLimits::missed_late_degraded,
+        &AuditLimits::missed_late_invalid, &AuditLimits::held_back_share,
+        &AuditLimits::wait_degraded_share, &AuditLimits::busiest_loop,
+        &AuditLimits::loop_turn_share, &AuditLimits::stalls, &AuditLimits::tail_samples,
+        &AuditLimits::connections, &AuditLimits::littles_law, &AuditLimits::littles_law_errors,
+        &AuditLimits::littles_law_samples, &AuditLimits::other_load, &AuditLimits::steal_note,
+        &AuditLimits::steal_degraded, &AuditLimits::first_tenth_share}) {
     EXPECT_DOUBLE_EQ(from.*member, standard.*member);
   }
-  options::Limits changed;
-  changed.set("lag_p99.degraded", 2e6);
-  changed.set("lag_share.degraded", 20);
-  changed.set("samples.degraded", 7);
-  EXPECT_EQ(AuditLimits::from(changed).lag_degraded, 2ms);
-  EXPECT_DOUBLE_EQ(AuditLimits::from(changed).lag_degraded_share, 0.2);
-  EXPECT_DOUBLE_EQ(AuditLimits::from(changed).tail_samples, 7);
-  for (const options::Limit& limit : options::limits()) {
-    if (limit.name == "stalls.note") continue;  // what a stall is, the loops decide
-    EXPECT_THAT(AuditLimits::names(), Contains(limit.name));
-  }
 }
 
-TEST(AuditLimits, BadNamesAndValuesAreNamed) {
-  AuditLimits limits;
-  const auto message = [&](const char* text) { return limits.set(text).error(); };
-  EXPECT_THAT(message("lag_p99.degarded=2ms"), HasSubstr("lag_p99.degraded, "));
-  EXPECT_THAT(message("lag_p99.degraded=2"), HasSubstr("'2' is not a duration"));
-  EXPECT_THAT(message("lag_p99.degraded=-2ms"), HasSubstr("is not a duration"));
-  EXPECT_THAT(message("steal.degraded=5ms"), HasSubstr("is not a share"));
-  for (const char* bad : {"steal.degraded=nan", "steal.degraded=inf", "steal.degraded=-1",
-                          "steal.degraded=", "steal.degraded", "samples.degraded=10%", "=1"}) {
-    EXPECT_FALSE(limits.set(bad)) << bad;
+// A name that the options know and the audit does not would be a --limit without effect.
+TEST(AuditLimits, EveryNameOfTheOptionsMovesOneFigure) {
+  const auto figures = [](const AuditLimits& limits) {
+    const auto time = [](Duration duration) { return static_cast<double>(duration.count()); };
+    return std::vector<double>{limits.lag_note_share,      time(limits.lag_degraded),
+                               limits.lag_degraded_share,  time(limits.lag_invalid),
+                               limits.lag_invalid_share,   limits.missed_late_degraded,
+                               limits.missed_late_invalid, limits.held_back_share,
+                               time(limits.wait_degraded), limits.wait_degraded_share,
+                               limits.busiest_loop,        time(limits.loop_turn),
+                               limits.loop_turn_share,     limits.stalls,
+                               limits.tail_samples,        limits.connections,
+                               limits.littles_law,         limits.littles_law_errors,
+                               limits.littles_law_samples, limits.other_load,
+                               limits.steal_note,          limits.steal_degraded,
+                               limits.first_tenth_share,   time(limits.first_tenth_floor)};
+  };
+  const std::vector<double> standard = figures(AuditLimits{});
+  ASSERT_EQ(options::limits().size(), standard.size());
+  std::vector<bool> moved(standard.size(), false);
+  for (const options::Limit& limit : options::limits()) {
+    options::Limits changed;
+    changed.set(std::string(limit.name), 7);
+    const std::vector<double> now = figures(AuditLimits::from(changed));
+    const double seven = limit.unit == options::LimitUnit::percent ? 0.07 : 7;
+    int moves = 0;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i] == standard[i]) continue;
+      ++moves;
+      EXPECT_DOUBLE_EQ(now[i], seven) << limit.name;
+      EXPECT_FALSE(moved[i]) << limit.name;
+      moved[i] = true;
+    }
+    EXPECT_EQ(moves, 1) << limit.name;
   }
-  ASSERT_TRUE(limits.set("lag_p99.degraded", "2ms"));
-  EXPECT_EQ(limits.lag_degraded, 2ms);
-  ASSERT_TRUE(limits.set("steal.degraded", "7%"));
-  EXPECT_DOUBLE_EQ(limits.steal_degraded, 0.07);
-  ASSERT_TRUE(limits.set("steal.degraded", "0.08"));
-  EXPECT_DOUBLE_EQ(limits.steal_degraded, 0.08);
 }
 
 }  // namespace

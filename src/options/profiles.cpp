@@ -1,0 +1,150 @@
+#include "options/profiles.hpp"
+
+#include "options/nearest.hpp"
+#include "options/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace onbeat::options {
+namespace {
+
+using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+Profile built_in(std::string_view name, std::string_view description, const Pairs& pairs) {
+  Profile profile{std::string(name), std::string(description), {}, {}, {}};
+  for (const auto& [option, text] : pairs) {
+    profile.settings.push_back(
+        {find_option(option, kLoading), std::string(text), fmt::format("profile {}", name)});
+  }
+  return profile;
+}
+
+const Profile* find_profile(std::string_view name, std::span<const Profile> custom) {
+  for (const auto profiles : {built_in_profiles(), custom}) {
+    const auto found = std::ranges::find(profiles, name, &Profile::name);
+    if (found != profiles.end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::string nearest_hint(std::string_view name, std::span<const Profile> custom) {
+  std::vector<std::string_view> names;
+  for (const Profile& profile : built_in_profiles()) names.push_back(profile.name);
+  for (const Profile& profile : custom) names.push_back(profile.name);
+  if (const auto near = nearest(name, names)) return fmt::format("did you mean {}?", *near);
+  return fmt::format("there are {}", fmt::join(names, ", "));
+}
+
+/// From the profile to its furthest ancestor.
+std::expected<std::vector<const Profile*>, Problem> ancestry(std::string_view name,
+                                                             std::span<const Profile> custom,
+                                                             std::string asked_by) {
+  std::vector<const Profile*> chain;
+  while (!name.empty()) {
+    const Profile* profile = find_profile(name, custom);
+    if (profile == nullptr) {
+      return std::unexpected(Problem{std::move(asked_by),
+                                     fmt::format("unknown profile {}", quote(name)),
+                                     nearest_hint(name, custom),
+                                     {},
+                                     0});
+    }
+    if (std::ranges::find(chain, profile) != chain.end()) {
+      return std::unexpected(
+          Problem{std::move(asked_by), fmt::format("{} extends itself", quote(name)), {}, {}, 0});
+    }
+    chain.push_back(profile);
+    name = profile->extends;
+    asked_by = profile->origin;
+  }
+  return chain;
+}
+
+std::string profile_text(const Profile& profile) {
+  std::string text = fmt::format("{}", profile.name);
+  if (!profile.description.empty()) text += fmt::format("  {}", profile.description);
+  text += "\n";
+  if (!profile.extends.empty()) text += fmt::format("  extends {}\n", profile.extends);
+  for (const Setting& setting : profile.settings) {
+    text += fmt::format("  {}: {}\n", setting.option->key(),
+                        setting.option->secret ? "..." : setting.text);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const Profile> built_in_profiles() {
+  static const std::vector<Profile> kProfiles{
+      built_in("functional", "Does it work at all: one worker, few requests",
+               {{"concurrency", "1"}, {"requests", "100"}, {"duration", "30s"}}),
+      built_in(
+          "load", "Expected load, in steps",
+          {{"concurrency", "10"},
+           {"duration", "1m"},
+           {"rate", "50 for 10s, 60 for 10s, 70 for 10s, 80 for 10s, 90 for 10s, 100 for 10s"}}),
+      built_in(
+          "stress", "More and more, to see what gives",
+          {{"concurrency", "50"}, {"duration", "2m"}, {"rate", "10..500 over 1m38s, 500 for 22s"}}),
+      built_in("spike", "A sudden peak, and the time after it",
+               {{"concurrency", "100"},
+                {"duration", "1m"},
+                {"rate", "spike(base=10, peak=500, at=30s, for=10s)"}}),
+      built_in("soak", "Little load for a long time",
+               {{"concurrency", "5"}, {"duration", "1h"}, {"rate", "50"}}),
+  };
+  return kProfiles;
+}
+
+std::expected<Layer, Problem> profile_layer(std::string_view name, std::span<const Profile> custom,
+                                            const std::string& asked_by) {
+  auto chain = ancestry(name, custom, asked_by);
+  if (!chain) return std::unexpected(chain.error());
+  Layer layer{Source::profile, {}};
+  for (const Profile* profile : *chain) {
+    const std::size_t nearer = layer.settings.size();
+    for (const Setting& setting : profile->settings) {
+      // As between sources: an option of the nearer profile does away with its family.
+      const auto same = [&](const Setting& other) {
+        return other.option == setting.option ||
+               (!setting.option->family.empty() && other.option->family == setting.option->family);
+      };
+      const auto end = layer.settings.begin() + static_cast<std::ptrdiff_t>(nearer);
+      if (std::find_if(layer.settings.begin(), end, same) == end) layer.settings.push_back(setting);
+    }
+  }
+  return layer;
+}
+
+std::vector<Problem> check_profiles(std::span<const Profile> custom) {
+  std::vector<Problem> problems;
+  for (std::size_t i = 0; i < custom.size(); ++i) {
+    const Profile& profile = custom[i];
+    const auto clash = [&](std::string message) {
+      problems.push_back({profile.origin, std::move(message), "choose another name", {}, 0});
+    };
+    if (std::ranges::find(built_in_profiles(), profile.name, &Profile::name) !=
+        built_in_profiles().end()) {
+      clash(fmt::format("{} is built in", profile.name));
+    } else if (std::ranges::find(custom.first(i), profile.name, &Profile::name) !=
+               custom.first(i).end()) {
+      clash(fmt::format("{} is there twice", profile.name));
+    } else if (auto chain = ancestry(profile.name, custom, profile.origin); !chain) {
+      problems.push_back(chain.error());
+    }
+  }
+  return problems;
+}
+
+std::string profiles_text(std::span<const Profile> custom) {
+  std::string text;
+  for (const auto profiles : {built_in_profiles(), custom}) {
+    for (const Profile& profile : profiles) text += profile_text(profile) + "\n";
+  }
+  return text + "onbeat http URL --profile NAME uses one; flags beside it come first\n";
+}
+
+}  // namespace onbeat::options
