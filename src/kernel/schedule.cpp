@@ -13,7 +13,7 @@ constexpr double kManyArrivals = 0x1p53;
 std::uint64_t planned_evenly(const RateProfile& profile, Duration length) {
   const double offered = profile.arrivals_by(length);
   if (offered >= 0x1p64) return UINT64_MAX;
-  if (offered >= kManyArrivals) return static_cast<std::uint64_t>(offered);
+  if (offered >= kManyArrivals || length == kNoTime) return static_cast<std::uint64_t>(offered);
   auto planned = static_cast<std::uint64_t>(std::ceil(offered));
   while (planned > 0 && profile.time_of(static_cast<double>(planned - 1)) >= length) --planned;
   while (profile.time_of(static_cast<double>(planned)) < length) ++planned;
@@ -25,6 +25,11 @@ std::uint64_t planned_evenly(const RateProfile& profile, Duration length) {
 std::uint64_t planned_arrivals(const SchedulePlan& plan) {
   if (plan.length <= Duration::zero()) return 0;
   if (plan.arrivals == Arrivals::even) {
+    const auto most = static_cast<double>(plan.max_arrivals);
+    // Without a length, counting would go on to the end of time.
+    if (most < kManyArrivals && (most == 0 || plan.profile.time_of(most - 1) < plan.length)) {
+      return plan.max_arrivals;
+    }
     return std::min(planned_evenly(plan.profile, plan.length), plan.max_arrivals);
   }
   if (std::isinf(plan.profile.arrivals_by(plan.length))) return plan.max_arrivals;

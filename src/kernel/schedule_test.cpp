@@ -333,5 +333,19 @@ TEST(Schedule, ACopiedCursorWalksOnItsOwn) {
   EXPECT_EQ(first, second);
 }
 
+TEST(PlannedArrivals, ANumberWithoutALengthIsKnownAtOnce) {
+  const RateProfile steady = RateProfile::constant(4'000);
+  EXPECT_EQ(planned_arrivals({.profile = steady, .max_arrivals = 20'000}), 20'000u);
+  EXPECT_EQ(planned_arrivals({.profile = steady, .max_arrivals = 0}), 0u);
+  // The length ends it before the number is reached.
+  EXPECT_EQ(planned_arrivals(
+                {.profile = steady, .max_arrivals = 20'000, .length = std::chrono::seconds(4)}),
+            16'000u);
+  // A rate that ends can leave the number out of reach.
+  const RateProfile ending =
+      RateProfile::phased({{std::chrono::seconds(1), 100}, {std::chrono::seconds(1), 0}});
+  EXPECT_EQ(planned_arrivals({.profile = ending, .max_arrivals = 20'000}), 100u);
+}
+
 }  // namespace
 }  // namespace onbeat::kernel
