@@ -106,10 +106,10 @@ Execution::Execution(const Scenario& scenario)
     : scenario_(scenario), world_(scenario.seed, kStart), target_(server_loop_, scenario.target) {
   const net::Address at = target_.listen(net::Address::ipv4_loopback(0)).value();
   const auto url = http::parse_url("http://" + at.to_string() + scenario.path).value();
-  plan_.origins.push_back({at.to_string(), url.host, url.port, {at}});
-  plan_.items.push_back({.request = http::make_request("GET", url, {}, "")});
+  plan_.origins.push_back({url.scheme, url.host, url.port, {at}});
+  plan_.items.push_back({.url = url, .request = http::make_request("GET", url, {}, "")});
   plan_.timeout = scenario.timeout;
-  plan_.connect_timeout = scenario.connect_timeout;
+  plan_.options.connect_timeout = scenario.connect_timeout;
   plan_.seed = scenario.seed;
   plan_.names = &names_;
   plan_.samples = &samples_;
@@ -166,7 +166,7 @@ void Execution::begin() {
     phase.plan.length = phase.length;
     phase.plan.seed = scenario_.seed;
     phase.shape = {.open = phase.driver.model != kernel::Model::closed,
-                   .histograms = {"turn", "connect"},
+                   .histograms = {"turn", "connect", "tls", "first_byte", "body"},
                    .counters = plan_.counters()};
     clients_[k]->loop.post([this, k, phase, t0] {
       clients_[k]->load.begin(phase, t0, [this] {
@@ -339,6 +339,39 @@ TEST(Simulated, M19_ConstantServiceIsExactToTheBucket) {
     expect_near(outcome.total.response.percentile(p), 2ms, 0.001);
   }
   EXPECT_EQ(outcome.counters.at("opened"), 2u);
+}
+
+TEST(Simulated, M19_TwoValuedServiceIsExactToTheBucket) {
+  // Every fifth answer is 18 ms late: 2 ms and 20 ms, each exact, and as many as there are.
+  Scenario scenario = quiet_day(100, 10s);
+  scenario.target.faults = {target::parse_fault("delay:time=18ms,every=5").value()};
+  const Outcome outcome = execute(scenario);
+  expect_exact_books(scenario, outcome);
+  for (const kernel::Histogram* each : {&outcome.total.service, &outcome.total.response}) {
+    for (const double p : {1.0, 50.0, 79.9}) expect_near(each->percentile(p), 2ms, 0.001);
+    for (const double p : {80.2, 90.0, 99.9}) expect_near(each->percentile(p), 20ms, 0.001);
+    EXPECT_NEAR(each->mean(), 5.6e6, 5.6e3);
+  }
+}
+
+TEST(Simulated, M18_ArrivalsThatNeverStartAreInThePercentiles) {
+  // 1,000/s for 60 s against a target of 500/s, 16 at once: response times grow from 0 to 30 s, and
+  // those that are due in the second half and never start have waited from 30 s down to 0.
+  Scenario scenario = quiet_day(1'000, 60s);
+  scenario.connections = 16;
+  scenario.phase.driver.workers = 16;
+  scenario.target.faults = {target::parse_fault("capacity:rate=500").value()};
+  scenario.phase.drain_limit = 0s;
+  const Outcome outcome = execute(scenario);
+  expect_exact_books(scenario, outcome);
+  const kernel::Histogram& response = outcome.total.response;
+  EXPECT_EQ(response.count(), 60'000u);
+  EXPECT_NEAR(static_cast<double>(outcome.total.counts.ok), 30'000, 30);
+  EXPECT_EQ(response.censored(), 60'000 - outcome.total.counts.ok);
+  expect_near(response.percentile(50), 15s, 0.01);
+  expect_near(response.percentile(99), 29'700ms, 0.01);
+  EXPECT_TRUE(response.percentile_is_lower_bound(50));
+  EXPECT_TRUE(response.percentile_is_lower_bound(99));
 }
 
 TEST(Simulated, M1_AFrozenTargetIsSeenByEveryArrivalThatWasDue) {

@@ -1,18 +1,20 @@
-// HTTP/1.1 requests as load: a worker is a connection (one a host), a unit is an exchange.
+// HTTP/1.1 requests as load: a unit is an exchange (with its redirects); a worker has a connection
+// to each host, which it shares with others only where pipelining is asked for.
 #pragma once
 
+#include "bench/http_plan.hpp"
+#include "bench/renderer.hpp"
 #include "http/client.hpp"
 #include "run/load_loop.hpp"
 #include "run/workload.hpp"
 #include <onbeat/kernel/mix.hpp>
-#include <onbeat/kernel/random.hpp>
 #include <onbeat/kernel/recorder.hpp>
 #include <onbeat/kernel/task.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,41 +22,6 @@ namespace onbeat::bench {
 
 using kernel::Duration;
 using kernel::Instant;
-
-/// A host and port that requests go to; names are resolved before the loops run.
-struct HttpOrigin {
-  std::string authority;  // "host:port"
-  std::string host;
-  std::uint16_t port = 0;
-  std::vector<net::Address> addresses;
-};
-
-struct HttpItem {
-  http::Request request;
-  std::size_t origin = 0;
-  kernel::EndpointId endpoint = 0;
-};
-
-/// The same for every loop; read-only while they run, but for the names and samples (their own
-/// locks).
-struct HttpPlan {
-  std::vector<HttpOrigin> origins;
-  std::vector<HttpItem> items;
-  kernel::Mix mix{{1}};
-  Duration timeout = std::chrono::seconds(30);
-  Duration connect_timeout = std::chrono::seconds(5);
-  std::uint64_t seed = 1;
-  kernel::Names* names = nullptr;
-  run::ErrorSamples* samples = nullptr;
-
-  /// Which counters HttpWorkload::flush() writes, in its order.
-  [[nodiscard]] std::vector<std::string> counters() const;
-};
-
-/// Whether a status is a success: 2xx and 3xx.
-[[nodiscard]] constexpr bool is_success(int status) noexcept {
-  return status >= 200 && status < 400;
-}
 
 class HttpWorkload final : public run::Workload {
  public:
@@ -67,15 +34,25 @@ class HttpWorkload final : public run::Workload {
  private:
   class HttpWorker;
 
+  /// A connection to each origin, made when first needed.
+  using ConnectionSet = std::vector<std::unique_ptr<http::Connection>>;
+
+  /// The origin of a URL that a redirect leads to: a known one, or made now, by asking for its
+  /// addresses.
+  kernel::Task<std::size_t> origin_of(const http::Url& url);
+  std::size_t add_peer(const HttpOrigin& origin);
+  http::Connection& connection(ConnectionSet& set, std::size_t origin);
   kernel::CodeId code_of(int status);
   kernel::ErrorId error_of(net::NetError error);
-  void keep_sample(net::NetError error, const http::Exchange& exchange,
-                   const http::Connection& connection);
+  void keep_sample(net::NetError error, std::string message);
 
   run::LoadLoop& load_;
   const HttpPlan& plan_;
-  std::vector<http::Peer> peers_;  // by origin; never grows
+  std::vector<std::unique_ptr<HttpOrigin>> further_origins_;  // found by redirects
+  std::vector<std::unique_ptr<http::Peer>> peers_;            // by origin
   std::vector<http::ConnectionLedger> flushed_;
+  std::vector<std::unique_ptr<ConnectionSet>> connections_;  // by worker / pipeline
+  std::unique_ptr<Renderer> renderer_;                       // null: nothing varies
   std::vector<std::unique_ptr<HttpWorker>> workers_;
   kernel::Mix::Cache mix_cache_;
   std::array<kernel::CodeId, 1000> codes_;

@@ -1,33 +1,94 @@
-// From URLs and request options to an HttpPlan.
+// From the options of an HTTP load to what its loops send.
 #pragma once
 
-#include "bench/http_load.hpp"
+#include "bench/inspector.hpp"
+#include "document/data.hpp"
+#include "document/message_template.hpp"
+#include "http/client.hpp"
 #include "http/url.hpp"
-#include "options/request_options.hpp"
+#include "options/http_options.hpp"
 #include "options/settings.hpp"
+#include "run/workload.hpp"
+#include <onbeat/kernel/mix.hpp>
+#include <onbeat/kernel/result.hpp>
 
 #include <expected>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace onbeat::bench {
 
-struct HttpTarget {
-  HttpPlan plan;
-  std::vector<http::Url> urls;  // as given, in order
-  std::string text;             // for people, without passwords
-  bool local = false;  // every address is this host's loopback; known after resolve_origins()
+using kernel::Duration;
+
+/// A scheme, host and port that requests go to. Names are resolved before the loops run.
+struct HttpOrigin {
+  std::string scheme;
+  std::string host;
+  std::uint16_t port = 0;
+  std::vector<net::Address> addresses;
+
+  [[nodiscard]] bool is(const http::Url& url) const {
+    return scheme == url.scheme && host == url.host && port == url.port;
+  }
 };
 
-/// Parses the URLs and makes the requests ready; one endpoint a URL, the same share of the arrivals
-/// each. No name is resolved yet. Adds all that is wrong to `problems`; the result is of use only
-/// without any.
-[[nodiscard]] HttpTarget make_http_target(const options::RequestOptions& request,
-                                          const std::vector<std::string>& urls,
+struct HttpItem {
+  http::Url url;
+  http::Request request;  // when nothing in it varies
+  std::optional<document::MessageTemplate> message;
+  std::size_t origin = 0;
+  kernel::EndpointId endpoint = 0;
+};
+
+/// The same for every loop; read-only while they run, but for the names and samples (their own
+/// locks).
+struct HttpPlan {
+  std::vector<HttpOrigin> origins;
+  std::vector<HttpItem> items;
+  kernel::Mix mix{{1}};
+  std::vector<std::unique_ptr<const document::DataSource>> data;
+  std::shared_ptr<const Expectations>
+      expectations;  // null: 2xx and 3xx are right, and nothing is looked at
+  options::HttpOptions options;
+  Duration timeout = std::chrono::seconds(30);
+  std::uint64_t seed = 1;
+  kernel::Names* names = nullptr;
+  run::ErrorSamples* samples = nullptr;
+
+  /// Which counters HttpWorkload::flush() writes, in its order.
+  [[nodiscard]] std::vector<std::string> counters() const;
+};
+
+/// The histograms of the parts of an exchange, after those of every run, by position.
+inline constexpr std::array<std::string_view, 3> kHttpHistograms{"tls", "first_byte", "body"};
+
+struct HttpTarget {
+  HttpPlan plan;
+  std::string text;    // for people, without secrets
+  bool local = false;  // every address is this host's loopback; known after resolve_origins()
+  std::optional<Duration>
+      resolving;  // how long asking for names took; nothing when there was none to ask for
+};
+
+/// Parses URLs and templates, opens data files, loads certificates, makes the requests ready. No
+/// name is resolved yet. Adds all that is wrong to `problems`; the result is of use only without
+/// any.
+[[nodiscard]] HttpTarget make_http_target(const options::HttpOptions& options, std::uint64_t seed,
                                           std::vector<options::Problem>& problems);
 
-/// Resolves the name of every origin. Blocks. The error: the first name that does not resolve, with
-/// the resolver's words.
+/// The addresses that connections of an origin go to: its own, those of the proxy, of --connect-to,
+/// --resolve or
+/// --unix-socket. Blocks while a name is resolved. The error: the name, with the resolver's words.
+[[nodiscard]] std::expected<std::vector<net::Address>, std::string> resolve_origin(
+    const HttpOrigin& origin, const options::HttpOptions& options);
+/// All of them.
 [[nodiscard]] std::expected<void, std::string> resolve_origins(HttpTarget& target);
+
+/// How connections of one loop to an origin are made. The settings have been found right by
+/// make_http_target().
+[[nodiscard]] std::unique_ptr<http::Peer> make_peer(const HttpOrigin& origin,
+                                                    const options::HttpOptions& options);
 
 }  // namespace onbeat::bench

@@ -5,6 +5,7 @@
 #include "cli/http_command.hpp"
 #include "cli/target_command.hpp"
 #include "options/arguments.hpp"
+#include "options/gather.hpp"
 #include "options/help.hpp"
 #include "run/version.hpp"
 
@@ -22,16 +23,34 @@ int print_version() {
   return print(stdout, "onbeat " + std::string(run::version()) + "\n") ? 0 : 1;
 }
 
+int profiles_command(const options::Settings& settings) {
+  const auto text = options::profiles_report(settings, options::system_surroundings());
+  if (text) return print(stdout, *text) ? 0 : kUsage;
+  show(text.error());
+  return kUsage;
+}
+
+options::Vocabulary vocabulary_of(const options::Command& command) {
+  return command.id == options::kHttp ? http_vocabulary() : options::Vocabulary();
+}
+
 int run_command(const options::Command& command, const options::Arguments& arguments) {
-  const options::Layer layers[] = {arguments.layer};
-  const options::Settings settings = options::resolve(command.id, layers);
+  auto gathered = options::gather_settings(command, arguments, options::system_surroundings(),
+                                           vocabulary_of(command));
+  std::vector<options::Problem> errors = arguments.problems;
+  errors.insert(errors.end(), gathered.errors.begin(), gathered.errors.end());
+  show(errors);
+  if (!errors.empty()) return kUsage;
+  if (!gathered.settings.flag("quiet")) show(gathered.warnings, "warning");
   switch (command.id) {
     case options::kHttp:
-      return http_command(command, settings, arguments.positionals);
+      return http_command(command, gathered.settings);
     case options::kTarget:
-      return target_command(settings);
+      return target_command(gathered.settings);
     case options::kDoctor:
-      return doctor_command(settings);
+      return doctor_command(gathered.settings);
+    case options::kProfiles:
+      return profiles_command(gathered.settings);
     default:
       return kUsage;
   }
@@ -49,15 +68,11 @@ int dispatch(const std::vector<std::string_view>& args) {
     return kUsage;
   }
   const options::Command& command = *invocation.command;
-  const auto arguments =
-      options::parse_arguments(command, std::span(args).subspan(invocation.words));
+  const auto arguments = options::parse_arguments(
+      command, std::span(args).subspan(invocation.words), vocabulary_of(command));
   if (arguments.help)
     return print(stdout, options::help_text(command, terminal_width(stdout))) ? 0 : 1;
   if (arguments.version) return print_version();
-  if (!arguments.problems.empty()) {
-    show(arguments.problems);
-    return kUsage;
-  }
   take_signals();
   return run_command(command, arguments);
 }

@@ -1,12 +1,14 @@
 #include "cli/http_command.hpp"
 
+#include "bench/http_load.hpp"
 #include "bench/http_plan.hpp"
 #include "cli/console.hpp"
 #include "cli/live_view.hpp"
 #include "cli/once.hpp"
 #include "options/format.hpp"
+#include "options/http_options.hpp"
 #include "options/load_options.hpp"
-#include "options/request_options.hpp"
+#include "options/surroundings.hpp"
 #include "report/json.hpp"
 #include "report/ndjson.hpp"
 #include "report/text.hpp"
@@ -20,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <random>
@@ -41,6 +44,17 @@ std::string run_id() {
   return fmt::format("{}-{:04x}", text, std::random_device()() & 0xffff);
 }
 
+/// The classes of errors of an HTTP run, for error(...) in thresholds.
+const auto kErrorClasses = [] {
+  constexpr std::array others{"template_absent_value", "template_forbidden_byte", "data_ended",
+                              "data_changed", "data_unreadable"};
+  std::array<std::string_view, net::kNetErrors - 1 + others.size()> classes{};
+  for (int i = 1; i < net::kNetErrors; ++i)
+    classes[static_cast<std::size_t>(i - 1)] = net::to_string(static_cast<net::NetError>(i));
+  std::copy(others.begin(), others.end(), classes.begin() + net::kNetErrors - 1);
+  return classes;
+}();
+
 /// --stream: every interval as it is complete.
 class StreamObserver final : public run::Observer {
  public:
@@ -60,9 +74,8 @@ class StreamObserver final : public run::Observer {
 /// One invocation: what was asked for, and the host it is asked of.
 class HttpCommand {
  public:
-  HttpCommand(const options::Command& command, const options::Settings& settings,
-              const std::vector<std::string>& urls)
-      : command_(command), settings_(settings), urls_(urls) {}
+  HttpCommand(const options::Command& command, const options::Settings& settings)
+      : command_(command), settings_(settings) {}
 
   int run();
 
@@ -76,48 +89,56 @@ class HttpCommand {
 
   const options::Command& command_;
   const options::Settings& settings_;
-  const std::vector<std::string>& urls_;
   options::LoadOptions options_;
   run::Host host_;
   bench::HttpTarget target_;
   run::Preflight preflight_;
-  std::string name_error_;
+  std::string name_error_, curl_;
+  bool print_curl_ = false;
   std::string id_ = run_id();
   report::StreamFile stream_;
 };
 
 // Reads everything, and shows everything that is wrong with it.
 bool HttpCommand::prepare() {
-  auto built = options::build_load_options(command_, settings_);
-  auto request = options::build_request_options(settings_, options::system_header_sources());
+  auto built = options::build_load_options(command_, settings_, http_vocabulary());
+  auto http = options::build_http_options(settings_, options::system_surroundings());
   std::vector<Problem> errors = std::move(built.errors);
-  errors.insert(errors.end(), request.errors.begin(), request.errors.end());
+  errors.insert(errors.end(), http.errors.begin(), http.errors.end());
+  std::vector<Problem> warnings = std::move(built.warnings);
+  warnings.insert(warnings.end(), http.warnings.begin(), http.warnings.end());
   options_ = std::move(built.options);
-  target_ = bench::make_http_target(request.options, urls_, errors);
+  print_curl_ = http.options.print_curl;
+  if (print_curl_ && errors.empty()) {
+    curl_ = options::curl_text(http.options, http.options.endpoints.front());
+    return true;
+  }
+  target_ = bench::make_http_target(http.options, options_.seed, errors);
   target_.plan.timeout = options_.timeout;
-  target_.plan.seed = options_.seed;
   host_ = run::read_host();
   if (errors.empty()) {
     if (auto resolved = bench::resolve_origins(target_); !resolved) name_error_ = resolved.error();
     std::size_t addresses = 0;
     for (const auto& origin : target_.plan.origins) addresses += origin.addresses.size();
-    preflight_ = run::make_plan(options_, host_, {.addresses = addresses});
+    preflight_ = run::make_plan(options_, host_,
+                                {.units_per_connection = http.options.pipeline,
+                                 .addresses = addresses,
+                                 .local_ports = http.options.unix_socket.empty()});
     errors = preflight_.errors;
+    warnings.insert(warnings.end(), preflight_.warnings.begin(), preflight_.warnings.end());
   }
   if (errors.empty() && !options_.stream.empty() && !options_.dry_run && !options_.once)
     if (auto opened = stream_.open(options_.stream); !opened)
       errors.push_back({.where = "--stream", .message = opened.error(), .hint = {}, .text = {}});
   show(errors);
   if (!errors.empty()) return false;
-  if (!options_.quiet) {
-    show(built.warnings, "warning");
-    show(preflight_.warnings, "warning");
-  }
+  if (!options_.quiet) show(warnings, "warning");
   return true;
 }
 
 int HttpCommand::run() {
   if (!prepare()) return static_cast<int>(ExitCode::usage);
+  if (print_curl_) return print(stdout, curl_ + "\n") ? 0 : static_cast<int>(ExitCode::usage);
   if (options_.dry_run) return dry_run();
   Report report;
   if (!name_error_.empty()) {
@@ -134,15 +155,16 @@ int HttpCommand::run() {
   run::ErrorSamples samples;
   target_.plan.names = &names;
   target_.plan.samples = &samples;
-  target_.plan.mix = kernel::Mix(std::vector<std::int64_t>(target_.urls.size(), 1), options_.seed);
-  for (std::size_t i = 0; i < target_.urls.size(); ++i)
-    target_.plan.items[i].endpoint =
-        names.endpoints.id(run::redact_url(target_.urls[i].to_string()));
+  const auto& endpoints = target_.plan.options.endpoints;
+  for (std::size_t i = 0; i < endpoints.size(); ++i)
+    target_.plan.items[i].endpoint = names.endpoints.id(
+        endpoints[i].name.empty() ? run::redact_url(endpoints[i].url) : endpoints[i].name);
 
   const run::WorkloadSpec spec{
       .kind = "http",
-      .target = run::redact_url(target_.text),
+      .target = target_.text,
       .local_target = target_.local,
+      .histograms = {bench::kHttpHistograms.begin(), bench::kHttpHistograms.end()},
       .counters = target_.plan.counters(),
       .endpoints =
           static_cast<std::uint16_t>(std::min<std::size_t>(names.endpoints.names().size(), 100)),
@@ -169,6 +191,7 @@ int HttpCommand::run() {
   report = run::execute(preflight_.plan, spec, host_, aborts, observers, take_signals());
   view.finish();
   fill_report(report);
+  if (target_.resolving) report.breakdown["dns"].record(*target_.resolving);
   run::judge(report, {.thresholds = options_.thresholds,
                       .limits = run::AuditLimits::from(options_.limits),
                       .strict = options_.strict,
@@ -195,7 +218,7 @@ void HttpCommand::fill_report(Report& report) {
   report.id = id_;
   report.name = options_.name;
   report.workload = "http";
-  report.target = run::redact_url(target_.text);
+  report.target = target_.text;
   report.tags = options_.tags;
   report.seed = options_.seed;
   report.open = plan.model == kernel::Model::open;
@@ -278,7 +301,7 @@ int HttpCommand::dry_run() {
                           : options::format_count(preflight_.plan.connections) + ", opened first");
   text += fmt::format("loops                {}\n", preflight_.plan.threads);
   for (const auto& origin : target_.plan.origins) {
-    text += fmt::format("target               {}", origin.authority);
+    text += fmt::format("target               {}://{}:{}", origin.scheme, origin.host, origin.port);
     for (const auto& address : origin.addresses) text += " " + address.to_string();
     text += "\n";
   }
@@ -302,9 +325,10 @@ int HttpCommand::dry_run() {
 
 }  // namespace
 
-int http_command(const options::Command& command, const options::Settings& settings,
-                 const std::vector<std::string>& urls) {
-  return HttpCommand(command, settings, urls).run();
+options::Vocabulary http_vocabulary() { return {.errors = kErrorClasses}; }
+
+int http_command(const options::Command& command, const options::Settings& settings) {
+  return HttpCommand(command, settings).run();
 }
 
 }  // namespace onbeat::cli

@@ -1,5 +1,6 @@
 #include "cli/once.hpp"
 
+#include "bench/renderer.hpp"
 #include "cli/console.hpp"
 #include "http/client.hpp"
 #include "net/epoll_loop.hpp"
@@ -60,25 +61,31 @@ kernel::Task<void> exchange(net::Loop& loop, http::Connection& connection,
 int once(const bench::HttpTarget& target, kernel::Duration timeout) {
   net::EpollLoop loop;
   const bench::HttpItem& item = target.plan.items.front();
-  http::Peer peer;
-  peer.addresses = target.plan.origins[item.origin].addresses;
-  http::Connection connection(loop, peer);
+  const auto request = bench::first_request(target.plan, item);
+  if (!request) {
+    print(stderr, "error: the request cannot be made: " + request.error() + "\n");
+    return static_cast<int>(run::ExitCode::usage);
+  }
+  const auto peer = bench::make_peer(target.plan.origins[item.origin], target.plan.options);
+  http::Connection connection(loop, *peer);
   Capture capture(loop);
   http::Exchange outcome;
   const kernel::Instant start = loop.now();
-  auto task = exchange(loop, connection, item.request, start + timeout, capture, outcome);
+  auto task = exchange(loop, connection, *request, start + timeout, capture, outcome);
   task.start();
   loop.run();
   const kernel::Instant end = loop.now();
 
-  std::string text = sent_text(item.request.bytes) + "\n" + capture.head;
+  std::string text = sent_text(request->bytes) + "\n" + capture.head;
   if (!capture.body.empty())
     text += "\n" + capture.body + (capture.body.ends_with('\n') ? "" : "\n");
   const auto stamp = [start](kernel::Instant at) { return options::format_duration(at - start); };
   text += "\n* ";
   if (outcome.connected)
-    text += fmt::format("connected to {} in {}, ", peer.addresses.front().to_string(),
+    text += fmt::format("connected to {} in {}, ", peer->addresses.front().to_string(),
                         options::format_duration(outcome.connect));
+  if (outcome.tls > kernel::Duration{})
+    text += fmt::format("TLS handshake {}, ", options::format_duration(outcome.tls));
   if (capture.first_byte != kernel::Instant{})
     text += fmt::format("first byte after {}, ", stamp(capture.first_byte));
   text += fmt::format("{} after {}; {} sent, {} received\n",
@@ -87,11 +94,15 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
                       options::format_size(outcome.bytes_received));
   if (!print(stdout, text)) return static_cast<int>(run::ExitCode::usage);
   if (outcome.error != net::NetError::none) {
-    print(stderr, fmt::format("error: {}: {}\n", net::to_string(outcome.error),
-                              net::describe(outcome.error, outcome.system_error)));
+    print(stderr,
+          fmt::format("error: {}: {}\n", net::to_string(outcome.error),
+                      net::describe(outcome.error, outcome.system_error) +
+                          (connection.failure().empty() ? "" : ": " + connection.failure())));
     return static_cast<int>(run::ExitCode::unreachable);
   }
-  return bench::is_success(outcome.status) ? 0 : static_cast<int>(run::ExitCode::unreachable);
+  return target.plan.expectations->status_is_right(outcome.status)
+             ? 0
+             : static_cast<int>(run::ExitCode::unreachable);
 }
 
 }  // namespace onbeat::cli

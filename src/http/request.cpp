@@ -40,23 +40,54 @@ std::string invalid_field(std::string_view name, std::string_view value) {
   return {};
 }
 
+std::vector<RequestPart> request_head(std::string_view method, const Url& url, const Fields& fields,
+                                      bool has_body, const RequestForm& form) {
+  using Kind = RequestPart::Kind;
+  std::vector<RequestPart> parts;
+  const auto literal = [&parts](std::string_view text) {
+    if (parts.empty() || parts.back().kind != Kind::literal) parts.push_back({Kind::literal, {}});
+    parts.back().text += text;
+  };
+  const auto standard = [&](std::string_view name, std::string_view value) {
+    if (has(fields, name)) return;
+    literal(name);
+    literal(": ");
+    literal(value);
+    literal("\r\n");
+  };
+  literal(method);
+  literal(" ");
+  if (form.absolute_target) literal(url.scheme + "://" + url.authority());
+  parts.push_back({Kind::target, url.target});
+  literal(" HTTP/1.1\r\n");
+  standard("Host", url.authority());
+  standard("User-Agent", form.user_agent);
+  standard("Accept", "*/*");
+  for (const auto& [name, value] : form.standard_fields) standard(name, value);
+  for (const auto& [name, value] : fields) {
+    literal(name);
+    literal(": ");
+    parts.push_back({Kind::value, value});
+    literal("\r\n");
+  }
+  if ((has_body || expects_content(method)) && !has(fields, "Content-Length") &&
+      !has(fields, "Transfer-Encoding")) {
+    literal("Content-Length: ");
+    parts.push_back({Kind::body_size, {}});
+    literal("\r\n");
+  }
+  literal("\r\n");
+  return parts;
+}
+
 Request make_request(std::string_view method, const Url& url, const Fields& fields,
-                     std::string_view body) {
+                     std::string_view body, const RequestForm& form) {
   Request request;
   request.is_head = method == "HEAD";
-  std::string& out = request.bytes;
-  out.append(method).append(" ").append(url.target).append(" HTTP/1.1\r\n");
-  const auto add = [&out](std::string_view name, std::string_view value) {
-    out.append(name).append(": ").append(value).append("\r\n");
-  };
-  if (!has(fields, "Host")) add("Host", url.authority());
-  if (!has(fields, "User-Agent")) add("User-Agent", "onbeat");
-  if (!has(fields, "Accept")) add("Accept", "*/*");
-  for (const auto& [name, value] : fields) add(name, value);
-  if ((!body.empty() || expects_content(method)) && !has(fields, "Content-Length") &&
-      !has(fields, "Transfer-Encoding"))
-    add("Content-Length", std::to_string(body.size()));
-  out.append("\r\n").append(body);
+  for (const RequestPart& part : request_head(method, url, fields, !body.empty(), form))
+    request.bytes +=
+        part.kind == RequestPart::Kind::body_size ? std::to_string(body.size()) : part.text;
+  request.bytes += body;
   return request;
 }
 

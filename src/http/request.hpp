@@ -3,6 +3,7 @@
 
 #include "http/url.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,11 +18,32 @@ struct Request {
   bool is_head = false;  // the response to HEAD has no body
 };
 
-/// Host, User-Agent, Accept and Content-Length are added unless `fields` has them; a field of the
-/// user's own stands as given, once. A field with an empty value after "Name:" is sent empty.
-/// Fields must hold no CR, LF or NUL: see invalid_field().
+/// What stands in a request beside method, target, fields and body.
+struct RequestForm {
+  std::string user_agent = "onbeat";
+  /// The whole URL as the target, as a proxy wants it (RFC 9112, 3.2.2).
+  bool absolute_target = false;
+  /// Added unless the user's own fields have them.
+  Fields standard_fields;
+};
+
+/// A piece of a request: fixed, or a text of the user's in which variables may stand.
+struct RequestPart {
+  enum class Kind : std::uint8_t { literal, target, value, body_size };
+  Kind kind = Kind::literal;
+  std::string text;
+};
+
+/// The head of a request, piece by piece. Host, User-Agent, Accept and Content-Length are added
+/// unless `fields` has them; a field of the user's own stands as given, once. Fields must hold no
+/// CR, LF or NUL: see invalid_field().
+[[nodiscard]] std::vector<RequestPart> request_head(std::string_view method, const Url& url,
+                                                    const Fields& fields, bool has_body,
+                                                    const RequestForm& form = {});
+
+/// The whole request, when nothing in it varies.
 [[nodiscard]] Request make_request(std::string_view method, const Url& url, const Fields& fields,
-                                   std::string_view body);
+                                   std::string_view body, const RequestForm& form = {});
 
 /// What is wrong with a field, or empty.
 [[nodiscard]] std::string invalid_field(std::string_view name, std::string_view value);

@@ -29,8 +29,13 @@ std::string Url::authority() const {
 
 std::string Url::to_string() const { return scheme + "://" + authority() + target; }
 
-std::expected<Url, UrlError> parse_url(std::string_view text) {
+std::expected<Url, UrlError> parse_url(std::string_view text, bool with_templates) {
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (with_templates && text.substr(i).starts_with("{{")) {
+      const auto close = text.find("}}", i);
+      if (close != std::string_view::npos) i = close;
+      continue;
+    }
     const auto c = static_cast<unsigned char>(text[i]);
     if (c <= 0x20 || c == 0x7f)
       return std::unexpected(UrlError{
@@ -73,6 +78,9 @@ std::expected<Url, UrlError> parse_url(std::string_view text) {
   }
   if (url.host.empty())
     return std::unexpected(UrlError{"the host is missing: http://HOST[:PORT]/PATH", at});
+  if (url.host.find_first_of("{}") != std::string::npos)
+    return std::unexpected(
+        UrlError{"the host cannot vary: connections are opened to it first", at});
   url.port = default_port(url.scheme);
   if (!port.empty()) {
     port.remove_prefix(1);
@@ -86,7 +94,8 @@ std::expected<Url, UrlError> parse_url(std::string_view text) {
   }
 
   std::string_view rest = text.substr(authority_end);
-  rest = rest.substr(0, rest.find('#'));
+  if (const auto hash = rest.find('#'); !with_templates || rest.find("{{") > hash)
+    rest = rest.substr(0, hash);
   if (!rest.starts_with('/')) url.target = "/";
   url.target += rest;
   return url;

@@ -28,7 +28,9 @@ struct UrlError {
 };
 
 /// A missing scheme means http. Refused: other schemes, an empty host, bytes that may not stand in
-/// a request line (space, control characters), ports outside 1..65535. The fragment is dropped.
-[[nodiscard]] std::expected<Url, UrlError> parse_url(std::string_view text);
+/// a request line (space, control characters; `with_templates`: but inside {{...}}), ports outside
+/// 1..65535. The fragment is dropped.
+[[nodiscard]] std::expected<Url, UrlError> parse_url(std::string_view text,
+                                                     bool with_templates = false);
 
 }  // namespace onbeat::http

@@ -77,23 +77,27 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     workers = *options.concurrency;
   } else {
     workers = open ? std::min<std::uint64_t>(kOpenCeiling, possible) : options::kClosedConcurrency;
-    if (options.connections && needs.connection_per_worker) workers = *options.connections;
+    if (options.connections && needs.connection_per_worker)
+      workers = std::uint64_t{*options.connections} * needs.units_per_connection;
   }
   if (options.connections) plan.connections = *options.connections;
   if (needs.connection_per_worker) {
-    if (options.connections) workers = std::min<std::uint64_t>(workers, *options.connections);
-    if (!open) plan.connections = static_cast<std::uint32_t>(workers);
-    if (workers > possible) {
+    const std::uint64_t each = needs.units_per_connection;
+    plan.workers_per_connection = needs.units_per_connection;
+    if (options.connections) workers = std::min(workers, *options.connections * each);
+    const std::uint64_t wanted = (workers + each - 1) / each;
+    if (!open) plan.connections = static_cast<std::uint32_t>(wanted);
+    if (wanted > possible) {
       result.errors.push_back(
           {.where = "--concurrency",
-           .message = options::format_count(workers) +
+           .message = options::format_count(wanted) +
                       " connections are more than this host allows to the target: " +
                       options::format_count(possible),
            .hint = "the limit of open files is " + options::format_count(host.descriptors) +
                    " (ulimit -n), and there are " + options::format_count(host.local_ports) +
                    " local ports for each address of the target (net.ipv4.ip_local_port_range)",
            .text = {}});
-      workers = possible;
+      workers = possible * each;
     }
   }
   driver.workers = static_cast<std::uint32_t>(std::max<std::uint64_t>(workers, 1));

@@ -15,8 +15,9 @@ namespace onbeat::run {
 struct PlanNeeds {
   /// Each worker holds a connection of its own (HTTP/1.1); otherwise connections are shared.
   bool connection_per_worker = true;
-  std::size_t addresses = 1;  // of the target: local ports count for each
-  bool local_ports = true;    // false: Unix sockets
+  std::uint32_t units_per_connection = 1;  // pipelining: so many workers hold one together
+  std::size_t addresses = 1;               // of the target: local ports count for each
+  bool local_ports = true;                 // false: Unix sockets
 };
 
 struct Preflight {

@@ -159,6 +159,7 @@ class Execution {
   Report run();
 
  private:
+  [[nodiscard]] std::uint32_t workers_to_connect(std::uint32_t k, std::uint32_t connections) const;
   bool connect();
   void warm_up();
   void measure();
@@ -230,6 +231,14 @@ Report Execution::run() {
   return std::move(report_);
 }
 
+// How many workers of loop k exist before t0: all of a closed loop, else those of the connections
+// asked for.
+std::uint32_t Execution::workers_to_connect(std::uint32_t k, std::uint32_t connections) const {
+  const std::uint32_t workers = share(plan_.driver.workers, k, plan_.threads);
+  if (plan_.model == Model::closed) return workers;
+  return std::min(workers, share(connections, k, plan_.threads) * plan_.workers_per_connection);
+}
+
 // Opens the connections asked for (an open loop that opens them as needed: one, to see that the
 // target is there).
 bool Execution::connect() {
@@ -237,7 +246,7 @@ bool Execution::connect() {
   latch_.reset(loops_.size());
   for (std::uint32_t k = 0; k < loops_.size(); ++k) {
     LoopThread& each = *loops_[k];
-    each.loop().post([this, &each, count = share(asked, k, plan_.threads)] {
+    each.loop().post([this, &each, count = workers_to_connect(k, asked)] {
       each.load().connect(count, [this] { latch_.arrive(); });
     });
   }

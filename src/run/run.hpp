@@ -30,7 +30,8 @@ struct RunPlan {
   std::uint64_t max_requests = UINT64_MAX;
   Duration length = kNoTime;  // kNoTime: only max_requests ends the run
   Duration warmup{};
-  kernel::DriverOptions driver;   // workers: of all loops together
+  kernel::DriverOptions driver;  // workers: of all loops together
+  std::uint32_t workers_per_connection = 1;
   std::uint32_t connections = 0;  // opened before t0, over all loops; 0: as needed
   unsigned threads = 1;
   std::vector<int> cpus;  // loop k runs on cpus[k mod size]; empty: anywhere

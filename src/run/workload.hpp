@@ -1,6 +1,8 @@
 // What every protocol tells the run beside its units.
 #pragma once
 
+#include "net/error.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -9,12 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "net/error.hpp"
-
 namespace onbeat::run {
 
-/// Counters that a workload over connections writes, by position: what became of the connections. The peak is of each
-/// loop, so their sum is at least the peak of all.
+/// Counters that a workload over connections writes, by position: what became of the connections.
+/// The peak is of each loop, so their sum is at least the peak of all.
 inline constexpr std::array<std::string_view, 7> kConnectionCounters{
     "opened", "open_peak", "reused", "reopened", "failed", "closed_by_peer", "reset"};
 inline constexpr std::size_t kCounters = 0;  // the position of the first of them
