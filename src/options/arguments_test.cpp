@@ -143,6 +143,16 @@ TEST(Arguments, C8_SecretsAreNotQuoted) {
             "  hint: for example -H 'Accept: text/html', or -H @file\n");
 }
 
+TEST(Arguments, OneOfSeveralIsNumbered) {
+  const Arguments parsed =
+      parse("http", {"-H", "A: 1", "--header", "bad", "-H", "B: 2", "--tag", "x"});
+  EXPECT_EQ(problems(parsed.problems).substr(0, 72),
+            "error: --header #2: the colon after the header's name is missing\n  hint:");
+  EXPECT_NE(problems(parsed.problems).find("error: --tag: "), std::string::npos);
+  EXPECT_EQ(parsed.layer.settings.at(0).origin, "-H #1");
+  EXPECT_EQ(parsed.layer.settings.at(2).origin, "-H #3");
+}
+
 TEST(Arguments, CountOfPositionals) {
   EXPECT_EQ(problems(parse("http", {}).problems), "") << "URLs can come from a file, too";
   EXPECT_EQ(problems(parse("doctor", {"x"}).problems),

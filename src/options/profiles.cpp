@@ -54,7 +54,11 @@ std::expected<std::vector<const Profile*>, Problem> ancestry(std::string_view na
     }
     if (std::ranges::find(chain, profile) != chain.end()) {
       return std::unexpected(
-          Problem{std::move(asked_by), fmt::format("{} extends itself", quote(name)), {}, {}, 0});
+          Problem{chain.front()->origin,
+                  fmt::format("what {} extends goes round in a circle", quote(chain.front()->name)),
+                  {},
+                  {},
+                  0});
     }
     chain.push_back(profile);
     name = profile->extends;

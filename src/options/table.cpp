@@ -357,7 +357,8 @@ std::vector<Option> other_rows() {
        .value = "KIND[:ARGS]",
        .kind = Kind::path,
        .standard = "none",
-       .help = "Misbehave (repeatable): stall, freeze, delay, reset, close, cut, slow-bytes, ...",
+       .help =
+           "Misbehave (repeatable): stall, freeze, delay, reset, close, cut, slow-bytes and more",
        .group = Group::target,
        .commands = kTarget,
        .repeatable = true},

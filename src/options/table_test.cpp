@@ -98,7 +98,20 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
                         {"threshold", "p99 < 1s", "p99 < 1"},
                         {"abort-on", "error_rate > 1% over 1s", "error_rate > 1%"},
                         {"limit", "steal.degraded=1%", "steal.degraded=1"},
-                        {"on-late", "burst:5", "burst:-5"}};
+                        {"on-late", "burst:5", "burst:-5"},
+                        {"url", "3=http://h/", "0=http://h/"},
+                        {"curl", "curl h", "wget h"},
+                        {"form", "a=b", "a"},
+                        {"data", "users.csv", "users="},
+                        {"user", "a:b", "a"},
+                        {"user-agent", "a b", "a\nb"},
+                        {"connect-to", "::h:1", "h:1"},
+                        {"resolve", "h:1:1.2.3.4", "h:1:x"},
+                        {"source-ip", "::1", "localhost"},
+                        {"tls-version", "1.2-1.3", "1.1"},
+                        {"alpn", "h2,http/1.1", "h2,"},
+                        {"expect-status", "2xx,404", "2x"},
+                        {"expect-header", "A: b", "A b"}};
   std::set<Kind> kinds{Kind::text};
   for (const Case& c : cases) {
     const Option* option = find_option(c.option);
@@ -108,6 +121,17 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
     EXPECT_NE(check_value(*option, c.wrong), std::nullopt) << c.option;
   }
   for (const Option& option : options()) EXPECT_TRUE(kinds.contains(option.kind)) << option.name;
+}
+
+TEST(CheckValue, ClassesOfErrorsAreThoseOfTheCaller) {
+  constexpr std::string_view kErrors[] = {"timeout", "connect_refused"};
+  const Vocabulary vocabulary{.metrics = {}, .operations = {}, .errors = kErrors};
+  const Option& option = *find_option("threshold");
+  EXPECT_EQ(check_value(option, "error(timeout) < 1%", vocabulary), std::nullopt);
+  const auto wrong = check_value(option, "error(timeot) < 1%", vocabulary);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->hint, "did you mean timeout?");
+  EXPECT_EQ(check_value(option, "error(timeot) < 1%"), std::nullopt) << "without one any will do";
 }
 
 TEST(CheckValue, LaterChoicesSaySo) {
