@@ -105,7 +105,17 @@ void Connection::secure() noexcept {
   step_ = Step::securing;
   first_->exchange_.connect = loop_.now() - connect_began_;
   transport_ = peer_.tls->wrap(std::move(transport_), loop_, peer_.server_name);
+  // A handshake that failed at once tells nobody.
+  if (transport_->connect_result() != 0) return on_secured();
   transport_->wait_writable(*this);
+}
+
+void Connection::on_secured() noexcept {
+  if (const int error = transport_->connect_result(); error != 0) {
+    failure_ = transport_->failure();
+    return connect_failed(NetError::tls, error == EPROTO ? 0 : error);
+  }
+  opened();
 }
 
 void Connection::opened() noexcept {
@@ -189,11 +199,7 @@ void Connection::ready() noexcept {
     case Step::tunnelling:
       return tunnel();
     case Step::securing:
-      if (const int error = transport_->connect_result(); error != 0) {
-        failure_ = transport_->failure();
-        return connect_failed(NetError::tls, error == EPROTO ? 0 : error);
-      }
-      return opened();
+      return on_secured();
     case Step::open:
       if (first_ == nullptr) return;
       if (unsent_ != nullptr) send();

@@ -132,6 +132,7 @@ class Connection final : private net::Waiter {
   void on_connected() noexcept;
   void tunnel() noexcept;
   void secure() noexcept;
+  void on_secured() noexcept;
   void opened() noexcept;
   void connect_failed(net::NetError error, int system_error) noexcept;
 

@@ -111,6 +111,9 @@ std::string describe(NetError error, int system_error) {
     case NetError::local_fds:
       text = "no free file descriptor: use fewer connections, or raise the limit (ulimit -n)";
       break;
+    case NetError::tls:
+      text = "the TLS handshake failed";
+      break;
     case NetError::reset:
       text = "the peer reset the connection";
       break;

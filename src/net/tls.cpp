@@ -93,6 +93,11 @@ class TlsTransport final : public Transport, private Waiter {
   TlsTransport(const TlsTransport&) = delete;
   TlsTransport& operator=(const TlsTransport&) = delete;
 
+  void begin() noexcept {
+    handshake_began_ = loop_.now();
+    handshake();
+  }
+
   IoResult read_some(std::span<char> into) noexcept override {
     if (state_ != State::open) return {0, state_ == State::failed ? EPROTO : IoResult::kWouldBlock};
     std::size_t n = 0;
@@ -163,16 +168,10 @@ class TlsTransport final : public Transport, private Waiter {
   }
 
  private:
-  enum class State : std::uint8_t { connecting, handshaking, open, failed };
+  enum class State : std::uint8_t { handshaking, open, failed };
 
   // The transport below has become ready.
   void ready() noexcept override {
-    if (state_ == State::connecting) {
-      error_ = below_->connect_result();
-      if (error_ != 0) return end_handshake(State::failed);
-      state_ = State::handshaking;
-      handshake_began_ = loop_.now();
-    }
     if (state_ == State::handshaking) return handshake();
     // Which direction it was is not told: each is tried, and waits again when it was the other one.
     Waiter* reader = std::exchange(reader_, nullptr);
@@ -213,7 +212,7 @@ class TlsTransport final : public Transport, private Waiter {
   }
 
   void end_handshake(State state) noexcept {
-    if (state_ == State::handshaking) handshake_time_ = loop_.now() - handshake_began_;
+    handshake_time_ = loop_.now() - handshake_began_;
     state_ = state;
     if (reader_ != nullptr && state == State::open) below_->wait_readable(*this);
     if (writer_ != nullptr) std::exchange(writer_, nullptr)->ready();
@@ -248,7 +247,7 @@ class TlsTransport final : public Transport, private Waiter {
   std::unique_ptr<Transport> below_;
   Loop& loop_;
   SSL* ssl_;
-  State state_ = State::connecting;
+  State state_ = State::handshaking;
   int error_ = 0;
   Waiter* reader_ = nullptr;
   Waiter* writer_ = nullptr;
@@ -364,7 +363,9 @@ std::unique_ptr<Transport> TlsContext::wrap(std::unique_ptr<Transport> lower, Lo
     }
     if (reuse_ && session_ != nullptr) SSL_set_session(ssl, session_);
   }
-  return std::make_unique<TlsTransport>(*this, std::move(lower), loop, ssl);
+  auto transport = std::make_unique<TlsTransport>(*this, std::move(lower), loop, ssl);
+  transport->begin();
+  return transport;
 }
 
 }  // namespace onbeat::net
