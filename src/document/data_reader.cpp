@@ -7,9 +7,13 @@
 namespace onbeat::document {
 namespace {
 
-/// Rows in order are read in large pieces; in random order most of a piece would be for nothing.
-std::size_t block_of(RowOrder order) {
-  return order == RowOrder::sequential ? std::size_t{1} << 16 : std::size_t{1} << 12;
+/// Rows in order are read in large pieces; in random order most of a piece would be for nothing,
+/// but the next known beginning may be a stride away.
+std::size_t block_of(RowOrder order, const FileState& state, const RowIndex& index) {
+  constexpr std::uint64_t kLargest = 1 << 16;
+  constexpr std::uint64_t kSmallest = 1 << 9;
+  if (order == RowOrder::sequential) return kLargest;
+  return std::clamp(2 * (state.size / index.rows() + 1) * index.stride(), kSmallest, kLargest);
 }
 
 DataFault fault_of(ReadFault fault) {
@@ -22,10 +26,9 @@ DataReader::DataReader(const DataSource& source, std::vector<std::uint32_t> colu
     : source_(source),
       columns_(std::move(columns)),
       values_(source.columns_.size()),
+      block_(block_of(source.options_.order, source.state_, source.index_)),
       window_(source.descriptor_, source.state_,
-              std::min<std::size_t>(source.state_.size,
-                                    source.longest_row_ + block_of(source.options_.order))),
-      block_(block_of(source.options_.order)) {
+              std::min<std::size_t>(source.state_.size, source.longest_row_ + block_)) {
   // What is unescaped never grows, so that it fits and values_ may point into it.
   scratch_.reserve(source.longest_row_);
   window_.move_to(source.index_.before(0).offset);
