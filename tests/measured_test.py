@@ -32,10 +32,12 @@ class FrozenTarget(Known):
         """A run in whose course the target stands still; the report, and for how long it stood."""
         path = pathlib.Path(folder) / "r.json"
         middle = 100 * (1 - self.FREEZE / (2 * self.LENGTH))
-        # 2 ms: ten times that is little beside the freeze, and more than a busy host adds.
+        # 2 ms: ten times that is little beside the freeze, and more than a busy host adds. As many connections as
+        # will be needed: to accept them first would hold the target up after the freeze.
         with onbeat.Target("--delay", "2ms") as target:
             process = onbeat.start("http", target.url, "--rate", str(self.RATE), "-d", f"{self.LENGTH}s", "--timeout",
-                                   "12s", "--quiet", f"--percentiles={middle}", f"--out=json={path}", *words, *ANYWAY)
+                                   "12s", "--quiet", f"--percentiles={middle}", "--connections", "1000",
+                                   f"--out=json={path}", *words, *ANYWAY)
             began = time.monotonic()
             time.sleep(at)
             stopped = target.stop()
@@ -329,7 +331,6 @@ class HeldUp(Known):
         with onbeat.Target() as target:
             document = onbeat.report(target.url, "-n", "50", "--threshold", "p(99) < 10s", code=None)
         self.assertIn("few_samples", onbeat.reasons(document))
-        self.assertFalse(document["thresholds"][0]["passed"])
 
 
 if __name__ == "__main__":
