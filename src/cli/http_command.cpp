@@ -11,6 +11,7 @@
 #include "options/surroundings.hpp"
 #include "report/json.hpp"
 #include "report/ndjson.hpp"
+#include "report/output.hpp"
 #include "report/text.hpp"
 #include "report/writer.hpp"
 #include "run/plan.hpp"
@@ -130,6 +131,9 @@ bool HttpCommand::prepare() {
   if (errors.empty() && !options_.stream.empty() && !options_.dry_run && !options_.once)
     if (auto opened = stream_.open(options_.stream); !opened)
       errors.push_back({.where = "--stream", .message = opened.error(), .hint = {}, .text = {}});
+  for (const options::Output& output : options_.outs)
+    if (auto writable = report::check_writable(output.path); !writable)
+      errors.push_back({.where = "--out", .message = writable.error(), .hint = {}, .text = {}});
   show(errors);
   if (!errors.empty()) return false;
   if (!options_.quiet) show(warnings, "warning");
@@ -250,7 +254,9 @@ void HttpCommand::fill_report(Report& report) {
 int HttpCommand::finish(Report report) {
   int code = static_cast<int>(report.exit_code);
   bool written = true;
-  if (options_.json) {
+  if (options_.stream == "-") {
+    // The stream has standard output to itself; its last line is the report.
+  } else if (options_.json) {
     written = print(stdout, report::to_json(report));
   } else {
     written = print(

@@ -71,6 +71,20 @@ std::expected<void, std::string> write_all(int descriptor, std::string_view text
   return {};
 }
 
+std::expected<void, std::string> check_writable(const std::string& path) {
+  if (path == "-") return {};
+  struct stat status{};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return problem(path, reason(EISDIR));
+  // A regular file is replaced by a new one beside it; others are written to as they are.
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::string asked = exists && !S_ISREG(status.st_mode) ? path
+                            : folder.empty()                   ? "."
+                                                               : folder;
+  if (::access(asked.c_str(), W_OK) != 0) return problem(path, reason(errno));
+  return {};
+}
+
 std::expected<void, std::string> write_file(const std::string& path, std::string_view text) {
   if (path == "-") {
     const auto written = write_all(STDOUT_FILENO, text);

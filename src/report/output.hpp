@@ -12,6 +12,10 @@ namespace onbeat::report {
 /// end.
 std::expected<void, std::string> write_all(int descriptor, std::string_view text);
 
+/// Whether write_file() could begin: the folder is there and may be written to. Asked before a run,
+/// so that a wrong path costs none. The error is a sentence with the system's reason.
+std::expected<void, std::string> check_writable(const std::string& path);
+
 /// Writes a file whole or not at all: under a temporary name in the same folder, renamed when it is
 /// complete (through symbolic links). What is not a regular file (a device, a pipe) is written to
 /// directly. "-" is standard output.
