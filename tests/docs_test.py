@@ -38,12 +38,22 @@ def spans(text):
     return re.findall(r"`([^`\n]+)`", text)
 
 
+def ours(path):
+    """The prose about this program: in tables whose first column is named after another tool, the rest of each row."""
+    lines, theirs = [], False
+    for line in prose(path).splitlines():
+        theirs = line.startswith("|") and (theirs or line.startswith("| their "))
+        lines.append(re.sub(r"^\|(?:\\\||[^|])*", "", line) if theirs else line)
+    return "\n".join(lines)
+
+
 def commands(path, name):
-    """The lines of fenced blocks that call `onbeat NAME`, as words without their comment."""
+    """The lines of fenced blocks that call `onbeat NAME`, as words without their comment; variables may precede."""
     for block in FENCE.findall(read(path)):
         for line in block.splitlines():
-            if line.startswith(f"onbeat {name}"):
-                yield line, shlex.split(line, comments=True)[1:]
+            if re.match(rf"(?:[A-Z_]+=\S+ )*onbeat {name}\b", line):
+                words = shlex.split(line, comments=True)
+                yield line, words[:words.index("onbeat")] + words[words.index("onbeat") + 1:]
 
 
 def section(path, heading):
@@ -58,10 +68,32 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def sample_files():
+    """Files that the documents show: fenced blocks with a language and a file's name."""
+    return {name: text for path in USER_DOCUMENTS
+            for name, text in re.findall(r"^```\w+ ([\w.]+)\n(.*?)^```$", read(path), re.M | re.S)}
+
+
+def make_certificate(folder):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-subj", "/CN=HOST", "-keyout", "ca.key", "-out", "ca.pem"], cwd=folder, check=True,
+                   capture_output=True)
+
+
 def onbeat(*words):
+    """Runs the program, perhaps with variables before its words, where the files of the documents are."""
+    words = list(words)
+    variables = {"TOKEN": "secret"}
+    while words and re.match(r"[A-Z_]+=", words[0]):
+        name, _, value = words.pop(0).partition("=")
+        variables[name] = value
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run([ONBEAT, *words], cwd=folder, env={**os.environ, "TOKEN": "secret"}, timeout=30,
-                              capture_output=True, text=True)
+        for name, text in sample_files().items():
+            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
+        if "ca.pem" in words:
+            make_certificate(folder)
+        return subprocess.run([ONBEAT, *words], cwd=folder, env={**os.environ, **variables}, timeout=30,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
 def flags_of(*command):
@@ -78,7 +110,8 @@ def dry_run(words):
 class Documents(unittest.TestCase):
     def test_there_are_some(self):
         names = {path.name for path in DOCUMENTS}
-        self.assertLessEqual({"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "measuring.md", "architecture.md"}, names)
+        self.assertLessEqual({"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "measuring.md", "architecture.md",
+                              "http.md", "coming_from.md"}, names)
 
     def test_links_lead_somewhere(self):
         for path in DOCUMENTS:
@@ -107,14 +140,14 @@ class Program(unittest.TestCase):
         known = flags_of("http") | flags_of("target", "http") | flags_of("doctor")
         self.assertGreater(len(known), 30)
         for path in USER_DOCUMENTS:
-            for span in spans(prose(path)):
+            for span in spans(ours(path)):
                 if span.startswith(("-", "onbeat ")):
                     for flag in re.findall(r"(?<![\w-])--[a-z-]+", span):
                         with self.subTest(document=path.name, span=span):
                             self.assertIn(flag, known)
 
     def test_flags_in_commands_are_in_their_help(self):
-        for command in ("target http", "doctor"):
+        for command in ("target http", "doctor", "profiles"):
             known = flags_of(*command.split())
             for path in USER_DOCUMENTS:
                 for line, words in commands(path, command):
@@ -131,6 +164,28 @@ class Program(unittest.TestCase):
                     self.assertEqual(result.returncode, 0, result.stderr)
                 seen += 1
         self.assertGreater(seen, 10)
+
+    def test_options_have_their_place(self):
+        text = read(ROOT / "docs/http.md")
+        groups = {"Request", "Connections", "TLS", "Expecting", "Configuration"}
+        help_text = onbeat("http", "--help").stdout
+        for title, group in re.findall(r"^(\w+)\n((?: .*\n)+)", help_text, re.M):
+            if title not in groups:
+                continue
+            groups.remove(title)
+            for letter, flag in re.findall(r"^ +(?:(-\w), +)?(--[a-z-]+)", group, re.M):
+                with self.subTest(flag=flag):
+                    names = "|".join(filter(None, (letter, flag)))
+                    self.assertRegex(text, rf"(?<![\w-])(?:{names})(?![\w-])")
+        self.assertEqual(groups, set())
+
+    def test_profiles_are_documented(self):
+        rows = dict(re.findall(r"^\| `(\w+)` \| (\w+ .*) \|$", section(ROOT / "docs/http.md", "Profiles"), re.M))
+        listed = re.findall(r"^(\w+)  .*\n((?:  .*\n)+)", onbeat("profiles").stdout, re.M)
+        self.assertGreater(len(listed), 3)
+        self.assertEqual({name: sorted(line.strip().replace(": ", " ") for line in options.splitlines())
+                          for name, options in listed},
+                         {name: sorted(re.split(r", (?=[a-z]+ )", row)) for name, row in rows.items()})
 
     def test_target_commands_are_understood(self):
         for path in USER_DOCUMENTS:
