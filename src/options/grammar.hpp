@@ -77,8 +77,6 @@ struct HeaderSources {
   /// The whole file, or why it cannot be read.
   std::function<std::expected<std::string, std::string>(const std::string& path)> read_file;
 };
-/// The process environment and the file system (regular files and pipes up to 1 MiB).
-HeaderSources system_header_sources();
 
 /// "Name: value", in whose value $NAME and ${NAME} are replaced from the environment and $$ is a
 /// dollar sign; or "@file": a "Name: value" a line, taken literally, blank lines skipped. Errors

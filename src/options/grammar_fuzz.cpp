@@ -1,16 +1,11 @@
 // Every grammar on every input: no crash, columns within the text, and what is accepted reads back
 // as the same.
 #include "options/arguments.hpp"
-#include "options/curl.hpp"
-#include "options/endpoint_text.hpp"
 #include "options/format.hpp"
 #include "options/grammar.hpp"
-#include "options/http_grammar.hpp"
-#include "options/http_options.hpp"
 #include "options/load_options.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
-#include "options/shell_words.hpp"
 #include "options/threshold.hpp"
 
 #include <array>
@@ -94,62 +89,6 @@ void thresholds(std::string_view text) {
   }
 }
 
-void http_values(std::string_view text) {
-  accepted(text, parse_status_list(text));
-  accepted(text, parse_header_expectation(text));
-  accepted(text, parse_connect_to(text));
-  accepted(text, parse_resolve(text));
-  accepted(text, parse_ip(text));
-  accepted(text, parse_tls_versions(text));
-  accepted(text, parse_alpn(text));
-  accepted(text, parse_user(text));
-  accepted(text, parse_data_file(text));
-  accepted(text, parse_form_part(text));
-  if (const auto bytes = base64_decode(text); accepted(text, bytes)) {
-    require(base64_decode(base64_encode(*bytes)) == *bytes);
-  }
-  require(base64_decode(base64_encode(text)) == text);
-}
-
-/// Nothing outside: files hold their names.
-Surroundings nowhere() {
-  return {.environment = [](const std::string& name) { return std::optional(name); },
-          .variables = [] { return std::vector<std::string>(); },
-          .read_file = [](const std::string& path,
-                          std::size_t) -> std::expected<std::string, std::string> { return path; }};
-}
-
-void endpoints(std::string_view text) {
-  if (const auto endpoint = parse_endpoint(text); accepted(text, endpoint)) {
-    require(endpoint->weight >= 1);
-    // What is written reads back, but for bytes that JSON cannot hold.
-    require(parse_endpoint(endpoint_json(*endpoint)).has_value());
-  }
-  const UrlFile file = parse_url_file(text, "f");
-  for (const UrlFile::Entry& entry : file.entries) require(!entry.endpoint.url.empty());
-  for (const Problem& problem : file.problems) require(!render(problem).empty());
-}
-
-void curl(std::string_view text) {
-  accepted(text, shell_words(text));
-  if (!text.contains('\0')) {
-    const auto words = shell_words(shell_quoted(text));
-    require(words && words->size() == 1 && words->front().text == text);
-  }
-  for (const std::string& command : {std::string(text), "curl " + std::string(text)}) {
-    if (!accepted(command, parse_curl(command))) continue;
-    Layer layer{Source::cli, {{find_option("curl", kHttp), command, "--curl"}}};
-    std::vector<Problem> errors, warnings;
-    expand_curl(layer, nowhere(), errors, warnings);
-    const BuiltHttp built = build_http_options(resolve(kHttp, std::span(&layer, 1)), nowhere());
-    for (const HttpEndpoint& endpoint : built.options.endpoints) {
-      const std::string back = curl_text(built.options, endpoint);
-      if (!back.starts_with("printf") && !back.contains('\0'))
-        require(shell_words(back).has_value());
-    }
-  }
-}
-
 /// The text, split at newlines, as a command line.
 void command_line(std::string_view text) {
   std::vector<std::string_view> args;
@@ -178,9 +117,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   values(text);
   headers(text);
   thresholds(text);
-  http_values(text);
-  endpoints(text);
-  curl(text);
   command_line(text);
   return 0;
 }

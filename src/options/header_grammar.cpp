@@ -1,17 +1,13 @@
-// parse_header and its sources.
-#include "options/file.hpp"
+// parse_header.
 #include "options/grammar.hpp"
 #include "options/http_grammar.hpp"
 #include "options/scan.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 namespace onbeat::options {
 namespace {
 
-constexpr std::size_t kLargestHeaderFile = 1 << 20;
 constexpr std::string_view kHeaderHint = "for example -H 'Accept: text/html', or -H @file";
 
 std::string_view trimmed(std::string_view text) {
@@ -97,14 +93,6 @@ Parsing<std::vector<Header>> read_headers(const std::string& path, const HeaderS
 }
 
 }  // namespace
-
-HeaderSources system_header_sources() {
-  return {.environment = [](const std::string& name) -> std::optional<std::string> {
-            const char* value = std::getenv(name.c_str());
-            return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-          },
-          .read_file = [](const std::string& path) { return read_file(path, kLargestHeaderFile); }};
-}
 
 Parsing<std::vector<Header>> parse_header(std::string_view text, const HeaderSources& sources) {
   if (text.starts_with('@')) return read_headers(std::string(text.substr(1)), sources);

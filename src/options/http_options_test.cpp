@@ -278,6 +278,7 @@ TEST(SystemSurroundings, ReadTheProcess) {
   const TemporaryFile file("12345");
   EXPECT_EQ(system.read_file(file.path(), 5), "12345");
   EXPECT_EQ(system.read_file(file.path(), 4).error(), "larger than 4 B");
+  EXPECT_EQ(system.read_file(testing::TempDir(), 5).error(), "Is a directory");
 }
 
 TEST(SystemSurroundings, StandardInputIsReadOnce) {

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 
 namespace onbeat::options {
@@ -36,12 +36,11 @@ Surroundings system_surroundings() {
             return value == nullptr ? std::nullopt : std::optional<std::string>(value);
           },
           .variables = variable_names,
-          .read_file = [taken = std::make_shared<bool>(false)](
-                           const std::string& path,
-                           std::size_t largest) -> std::expected<std::string, std::string> {
-            if (path != "-") return read_file(path, largest);
-            if (*taken) return std::unexpected("standard input has been read already");
-            *taken = true;
+          .read_file = [](const std::string& path,
+                          std::size_t largest) -> std::expected<std::string, std::string> {
+            if (path == "-" && std::feof(stdin) != 0) {
+              return std::unexpected("standard input has been read already");
+            }
             return read_file(path, largest);
           }};
 }
