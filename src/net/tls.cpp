@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace onbeat::net {
@@ -18,7 +19,8 @@ std::string openssl_error(std::string_view otherwise) {
   std::string text;
   while (const unsigned long code = ERR_get_error()) {
     if (!text.empty()) continue;  // the first is the cause
-    const char* reason = ERR_reason_error_string(code);
+    const char* reason = ERR_SYSTEM_ERROR(code) ? std::strerror(ERR_GET_REASON(code))
+                                                : ERR_reason_error_string(code);
     text = reason != nullptr ? reason : "error " + std::to_string(code);
   }
   return text.empty() ? std::string(otherwise) : text;
@@ -46,7 +48,10 @@ int bio_read(BIO* bio, char* into, int size) {
   BIO_clear_retry_flags(bio);
   const IoResult result = below(bio).read_some({into, static_cast<std::size_t>(size)});
   if (result.would_block()) BIO_set_retry_read(bio);
-  if (result.end()) return 0;
+  if (result.end()) {
+    BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    return 0;
+  }
   if (result.error != 0) {
     if (!result.would_block()) errno = result.error;
     return -1;
@@ -67,7 +72,10 @@ int bio_write(BIO* bio, const char* from, int size) {
   return static_cast<int>(result.bytes);
 }
 
-long bio_control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+long bio_control(BIO* bio, int command, long, void*) {
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
 
 BIO_METHOD* transport_bio() {
   static BIO_METHOD* const method = [] {
@@ -192,6 +200,7 @@ class TlsTransport final : public Transport, private Waiter {
     if (result == 1) {
       ++context_.handshakes_;
       if (SSL_session_reused(ssl_) == 1) ++context_.resumed_;
+      give_buffer_back();
       return end_handshake(State::open);
     }
     switch (SSL_get_error(ssl_, result)) {
@@ -209,6 +218,15 @@ class TlsTransport final : public Transport, private Waiter {
     ERR_clear_error();
     error_ = EPROTO;
     end_handshake(State::failed);
+  }
+
+  // OpenSSL keeps the buffer of the handshake until an attempt to read finds nothing: 16 KiB for
+  // each connection that waits for its first request.
+  void give_buffer_back() noexcept {
+    char byte = 0;
+    std::size_t n = 0;
+    SSL_peek_ex(ssl_, &byte, 1, &n);
+    ERR_clear_error();
   }
 
   void end_handshake(State state) noexcept {
@@ -231,12 +249,6 @@ class TlsTransport final : public Transport, private Waiter {
         return {0, error};
       }
       default:
-        // An end without a close_notify is an end: HTTP tells by its own lengths whether it came
-        // too soon.
-        if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-          ERR_clear_error();
-          return {0, 0};
-        }
         failure_ = openssl_error("TLS failed");
         state_ = State::failed;
         return {0, EPROTO};
@@ -281,6 +293,9 @@ std::expected<std::unique_ptr<TlsContext>, std::string> TlsContext::make(
   };
   SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                             SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // An end without a close_notify is an end: HTTP tells by its own lengths whether it came too
+  // soon. As an error it would also make the session unfit to be resumed.
+  SSL_CTX_set_options(raw, SSL_OP_IGNORE_UNEXPECTED_EOF);
   // One receive a record, not one for its header and one for its body.
   SSL_CTX_set_read_ahead(raw, 1);
   for (const auto& [text, set] :
