@@ -168,7 +168,8 @@ class HttpWorkload::HttpWorker final : public run::Worker {
          ++hops) {
       const auto to = http::resolve_reference(at, inspector_->location());
       if (!to) break;
-      request = http::redirected(sent->bytes, exchange.status, at, *to);
+      request = http::redirected(sent->bytes, exchange.status, at, *to,
+                                 proxy_form(workload_.plan_.options, *to));
       sent = &request;
       at = *to;
       const std::size_t origin = co_await workload_.origin_of(at);
@@ -202,6 +203,8 @@ class HttpWorkload::HttpWorker final : public run::Worker {
         error = NetError::status;
       } else if (inspector_ != nullptr && error == NetError::none) {
         error = inspector_->verdict();
+        // A peer that ends its bodies wrongly is not trusted with another request.
+        if (error == NetError::body && !busy_->busy()) busy_->close();
       }
     }
     if (error == NetError::none) [[likely]] {

@@ -130,11 +130,10 @@ http::RequestForm Maker::form_for(const http::Url& url) const {
   if (!user.empty()) form.standard_fields.emplace_back("Authorization", basic(user));
   if (options.decompress) form.standard_fields.emplace_back("Accept-Encoding", "gzip, deflate");
   if (!options.keep_alive) form.standard_fields.emplace_back("Connection", "close");
-  if (const auto proxy = proxy_of(options); proxy && url.scheme == "http") {
-    form.absolute_target = true;
-    if (!proxy->user.empty())
-      form.standard_fields.emplace_back("Proxy-Authorization", basic(percent_decoded(proxy->user)));
-  }
+  const http::RequestForm by_proxy = proxy_form(options, url);
+  form.absolute_target = by_proxy.absolute_target;
+  form.standard_fields.insert(form.standard_fields.end(), by_proxy.standard_fields.begin(),
+                              by_proxy.standard_fields.end());
   return form;
 }
 
@@ -302,6 +301,16 @@ std::expected<void, std::string> resolve_origins(HttpTarget& target) {
   }
   if (asked) target.resolving = kernel::Monotonic::now() - start;
   return {};
+}
+
+http::RequestForm proxy_form(const HttpOptions& options, const http::Url& url) {
+  http::RequestForm form;
+  const auto proxy = proxy_of(options);
+  if (!proxy || url.scheme != "http") return form;
+  form.absolute_target = true;
+  if (!proxy->user.empty())
+    form.standard_fields.emplace_back("Proxy-Authorization", basic(percent_decoded(proxy->user)));
+  return form;
 }
 
 std::unique_ptr<http::Peer> make_peer(const HttpOrigin& origin, const HttpOptions& options) {

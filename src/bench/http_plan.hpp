@@ -86,6 +86,10 @@ struct HttpTarget {
 /// All of them.
 [[nodiscard]] std::expected<void, std::string> resolve_origins(HttpTarget& target);
 
+/// What a proxy, if there is one, wants of a request to `url`: nothing of one through a tunnel.
+[[nodiscard]] http::RequestForm proxy_form(const options::HttpOptions& options,
+                                           const http::Url& url);
+
 /// How connections of one loop to an origin are made. The settings have been found right by
 /// make_http_target().
 [[nodiscard]] std::unique_ptr<http::Peer> make_peer(const HttpOrigin& origin,

@@ -10,6 +10,8 @@
 namespace onbeat::http {
 namespace {
 
+constexpr std::string_view kProxyAuthorization = "Proxy-Authorization";
+
 bool same_name(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -70,7 +72,8 @@ std::optional<Url> resolve_reference(const Url& base, std::string_view location)
   return url;
 }
 
-Request redirected(std::string_view sent, int status, const Url& from, const Url& to) {
+Request redirected(std::string_view sent, int status, const Url& from, const Url& to,
+                   const RequestForm& form) {
   const std::size_t head_end = sent.find("\r\n\r\n");
   std::string_view head = sent.substr(0, head_end);
   std::string_view method = head.substr(0, head.find(' '));
@@ -83,15 +86,21 @@ Request redirected(std::string_view sent, int status, const Url& from, const Url
   const bool elsewhere = !same_origin(from, to);
   const auto dropped = [&](std::string_view name) {
     const auto is = [name](std::string_view other) { return same_name(name, other); };
-    return (drops_body && std::ranges::any_of(of_body, is)) ||
+    return same_name(name, kProxyAuthorization) ||
+           (drops_body && std::ranges::any_of(of_body, is)) ||
            (elsewhere && std::ranges::any_of(of_origin, is));
   };
 
   Request request;
   request.is_head = method == "HEAD";
   std::string& out = request.bytes;
-  out.append(method).append(" ").append(to.target).append(" HTTP/1.1\r\n");
+  out.append(method).append(" ");
+  if (form.absolute_target) out.append(to.scheme).append("://").append(to.authority());
+  out.append(to.target).append(" HTTP/1.1\r\n");
   if (elsewhere) out.append("Host: ").append(to.authority()).append("\r\n");
+  for (const auto& [name, value] : form.standard_fields)
+    if (same_name(name, kProxyAuthorization))
+      out.append(name).append(": ").append(value).append("\r\n");
   head.remove_prefix(std::min(head.find("\r\n"), head.size() - 2) + 2);
   while (!head.empty()) {
     const std::string_view line = head.substr(0, head.find("\r\n"));

@@ -19,7 +19,10 @@ namespace onbeat::http {
 
 /// The request that follows `sent` (its bytes on the wire, to `from`) after `status`: 307 and 308
 /// repeat method and body; 303, and 301 and 302 after POST, become GET without one. Host is that of
-/// `to`; credentials and the user's own Host do not go to another origin.
-[[nodiscard]] Request redirected(std::string_view sent, int status, const Url& from, const Url& to);
+/// `to`; credentials and the user's own Host do not go to another origin. Of `form` counts what a
+/// proxy wants on the way to `to`: the absolute target, and its Proxy-Authorization, which goes
+/// nowhere else.
+[[nodiscard]] Request redirected(std::string_view sent, int status, const Url& from, const Url& to,
+                                 const RequestForm& form = {});
 
 }  // namespace onbeat::http
