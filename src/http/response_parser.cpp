@@ -51,6 +51,13 @@ class Parser final : public beast::basic_parser<false> {
   ResponseSink* sink_;
 };
 
+// Beast looks into a start line that came in pieces only when the whole header is there, which may
+// be never.
+bool begins_no_response(std::string_view bytes) noexcept {
+  constexpr std::string_view kVersion = "HTTP/1.";
+  return bytes.substr(0, kVersion.size()) != kVersion.substr(0, bytes.size());
+}
+
 }  // namespace
 
 struct ResponseParser::Impl {
@@ -107,6 +114,8 @@ ResponseParser::State ResponseParser::Impl::feed(std::string_view bytes, std::si
     held.append(bytes);
     all = held;
   }
+  if (parser->status == 0 && begins_no_response(all)) error = beast::error::bad_version;
+  if (error) return State::failed;
   std::size_t taken = 0;
   do {
     taken += put(all.substr(taken));
