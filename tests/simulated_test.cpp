@@ -345,6 +345,7 @@ TEST(Simulated, M19_TwoValuedServiceIsExactToTheBucket) {
   // Every fifth answer is 298 ms late: 2 ms and 300 ms, each exact, and as many as there are. (The
   // target's timer is coarse, 131 us: little beside 300 ms.)
   Scenario scenario = quiet_day(100, 10s);
+  scenario.connections = 20;  // enough: none is opened within a unit
   scenario.target.faults = {target::parse_fault("delay:time=298ms,every=5").value()};
   const Outcome outcome = execute(scenario);
   expect_exact_books(scenario, outcome);
