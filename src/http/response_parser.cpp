@@ -28,7 +28,8 @@ class Parser final : public beast::basic_parser<false> {
 
  private:
   void on_request_impl(beast::verb, string_view, string_view, int, error_code&) override {}
-  void on_response_impl(int code, string_view reason, int, error_code&) override {
+  void on_response_impl(int code, string_view reason, int, error_code& error) override {
+    if (code < 100) error = beast::error::bad_status;
     status = code;
     if (sink_ != nullptr) sink_->on_status(code, {reason.data(), reason.size()});
   }

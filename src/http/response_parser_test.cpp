@@ -87,6 +87,13 @@ TEST(ResponseParser, H1_ChunksAndTrailerFields) {
   EXPECT_TRUE(result.keep_alive);
 }
 
+TEST(ResponseParser, H1_ChunksWithoutABody) {
+  const std::string bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  const Result result = parse_whole(bytes + "HTTP");
+  EXPECT_EQ(result.state, State::complete);
+  EXPECT_EQ(result.consumed, bytes.size());
+}
+
 TEST(ResponseParser, H3_InterimResponsesArePassedOver) {
   const std::string bytes =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"
@@ -142,8 +149,9 @@ TEST(ResponseParser, H7_TooShort) {
 
 TEST(ResponseParser, H8_Garbage) {
   for (const std::string_view bytes :
-       {"SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/3.1 200 OK\r\n\r\n", "\r\n\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+       {"SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n",
+        "HTTP/3.1 200 OK\r\n\r\n", "\r\n\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
