@@ -360,6 +360,15 @@ class Expecting(Options):
         chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ndon\r\n1\r\ne\r\n0\r\n\r\n"
         self.assertEqual(self.verdict(chunked, "--expect-body", "^done$"), (10, {}))
 
+    def test_of_a_single_request(self):
+        with HttpPeer(lambda _: response(b"done", "200 OK", "X: y")) as peer:
+            for words, code in ((("--expect-body", "done", "--expect-header", "x: y"), 0), (("--expect-body", "failed"), 4),
+                                (("--expect-header", "x: z"), 4), (("--expect-status", "404"), 4)):
+                result = onbeat.run("http", peer.url, "--once", *words)
+                self.assertEqual(result.returncode, code, (words, result.stderr))
+                if words[0] != "--expect-status":
+                    self.assertEqual("error: expectation" in result.stderr, code == 4)
+
     def test_a_pattern_that_is_none(self):
         result = onbeat.run("http", "http://127.0.0.1:1/", "--expect-body", "(")
         self.assertEqual(result.returncode, 2)

@@ -1,5 +1,6 @@
 #include "cli/once.hpp"
 
+#include "bench/inspector.hpp"
 #include "bench/renderer.hpp"
 #include "cli/console.hpp"
 #include "http/client.hpp"
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 namespace onbeat::cli {
@@ -17,21 +19,28 @@ namespace {
 
 class Capture final : public http::ResponseSink {
  public:
-  explicit Capture(net::Loop& loop) : loop_(loop) {}
+  /// `inspector` sees what this sees; may be null.
+  Capture(net::Loop& loop, bench::Inspector* inspector) : loop_(loop), inspector_(inspector) {}
   void on_status(int status, std::string_view reason) override {
     if (first_byte == kernel::Instant{}) first_byte = loop_.now();
     head += fmt::format("< HTTP/1.1 {} {}\n", status, reason);
+    if (inspector_ != nullptr) inspector_->on_status(status, reason);
   }
   void on_field(std::string_view name, std::string_view value) override {
     head += "< " + run::redact_header(fmt::format("{}: {}", name, value)) + "\n";
+    if (inspector_ != nullptr) inspector_->on_field(name, value);
   }
-  void on_body(std::string_view part) override { body += part; }
+  void on_body(std::string_view part) override {
+    body += part;
+    if (inspector_ != nullptr) inspector_->on_body(part);
+  }
 
   std::string head, body;
   kernel::Instant first_byte{};
 
  private:
   net::Loop& loop_;
+  bench::Inspector* inspector_;
 };
 
 // Head lines with a mark, secrets hidden; then the body as it is.
@@ -68,7 +77,10 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
   }
   const auto peer = bench::make_peer(target.plan.origins[item.origin], target.plan.options);
   http::Connection connection(loop, *peer);
-  Capture capture(loop);
+  const bench::Expectations& expected = *target.plan.expectations;
+  std::optional<bench::Inspector> inspector;
+  if (expected.needs_inspector()) inspector.emplace(expected);
+  Capture capture(loop, inspector ? &*inspector : nullptr);
   http::Exchange outcome;
   const kernel::Instant start = loop.now();
   auto task = exchange(loop, connection, *request, start + timeout, capture, outcome);
@@ -100,9 +112,13 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
                           (connection.failure().empty() ? "" : ": " + connection.failure())));
     return static_cast<int>(run::ExitCode::unreachable);
   }
-  return target.plan.expectations->status_is_right(outcome.status)
-             ? 0
-             : static_cast<int>(run::ExitCode::unreachable);
+  if (!expected.status_is_right(outcome.status))
+    return static_cast<int>(run::ExitCode::unreachable);
+  if (!inspector) return 0;
+  const net::NetError missed = inspector->verdict();
+  if (missed == net::NetError::none) return 0;
+  print(stderr, fmt::format("error: {}: {}\n", net::to_string(missed), inspector->failure()));
+  return static_cast<int>(run::ExitCode::unreachable);
 }
 
 }  // namespace onbeat::cli
