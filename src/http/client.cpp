@@ -224,9 +224,9 @@ void Connection::receive() noexcept {
     if (result.bytes == 0) return peer_ended();
     std::string_view bytes(buffer.data(), result.bytes);
     while (!bytes.empty()) {
-      const bool body_follows = parser_.header_done();
+      const bool body_follows = parsing_ && parser_.header_done();
       std::size_t consumed = 0;
-      const auto state = parser_.feed(bytes, consumed);
+      const auto state = take_response(bytes, consumed);
       bytes.remove_prefix(consumed);
       Exchange& exchange = first_->exchange_;
       exchange.bytes_received += static_cast<std::uint32_t>(consumed);
@@ -238,7 +238,6 @@ void Connection::receive() noexcept {
         return end_all(NetError::protocol, NetError::reset);
       }
       if (state == ResponseParser::State::more) break;
-      exchange.status = parser_.status();
       if (!bytes.empty() && first_->next_ == nullptr) {
         // The response counts; what follows it belongs to no request, so the connection cannot be
         // trusted.
@@ -251,8 +250,36 @@ void Connection::receive() noexcept {
   }
 }
 
-void Connection::begin_response() noexcept {
-  parser_.begin(first_->request_->is_head, first_->sink_);
+void Connection::begin_response() noexcept { parsing_ = false; }
+
+// Gives bytes to the parser, or knows them. After a whole response, status and keep-alive are
+// noted.
+ResponseParser::State Connection::take_response(std::string_view bytes,
+                                                std::size_t& consumed) noexcept {
+  const bool to_head = first_->request_->is_head;
+  const bool may_be_known = !parsing_ && first_->sink_ == nullptr;
+  KnownResponse& known = peer_.known;
+  if (may_be_known && known.bytes == bytes && known.to_head == to_head) {
+    consumed = bytes.size();
+    first_->exchange_.status = known.status;
+    keep_alive_ = known.keep_alive;
+    return ResponseParser::State::complete;
+  }
+  if (!parsing_) {
+    parsing_ = true;
+    parser_.begin(to_head, first_->sink_);
+  }
+  const auto state = parser_.feed(bytes, consumed);
+  if (state != ResponseParser::State::complete) return state;
+  first_->exchange_.status = parser_.status();
+  keep_alive_ = parser_.keep_alive();
+  if (may_be_known && consumed == bytes.size() && bytes.size() <= KnownResponse::kLongest) {
+    known.bytes.assign(bytes);
+    known.status = parser_.status();
+    known.keep_alive = keep_alive_;
+    known.to_head = to_head;
+  }
+  return state;
 }
 
 // After a whole response. False: this connection has nothing more to read now (or is gone; who
@@ -260,9 +287,9 @@ void Connection::begin_response() noexcept {
 bool Connection::response_complete() noexcept {
   const bool cut = first_ == unsent_;  // answered before it was sent whole
   const bool keep =
-      parser_.keep_alive() && !cut && peer_.keep_alive && carried_ < peer_.requests_per_connection;
+      keep_alive_ && !cut && peer_.keep_alive && carried_ < peer_.requests_per_connection;
   if (!keep) {
-    if (!parser_.keep_alive()) ++peer_.ledger.closed_by_peer;
+    if (!keep_alive_) ++peer_.ledger.closed_by_peer;
     if (cut) unsent_ = first_->next_;
     drop_transport();
     // What was sent behind it has not been processed (RFC 9112, 9.6): it is sent again.
@@ -284,7 +311,7 @@ void Connection::peer_ended() noexcept {
   ++(write_error == NetError::reset ? peer_.ledger.reset : peer_.ledger.closed_by_peer);
   const int system_error = write_error_;
   drop_transport();
-  if (!parser_.begun()) {
+  if (!parsing_) {
     const NetError error = write_error == NetError::none ? NetError::closed_early : write_error;
     return end_all(error, error, system_error);
   }
@@ -299,7 +326,7 @@ void Connection::peer_ended() noexcept {
 // --- ending ---
 
 void Connection::note_status() noexcept {
-  if (parser_.header_done()) first_->exchange_.status = parser_.status();
+  if (parsing_ && parser_.header_done()) first_->exchange_.status = parser_.status();
 }
 
 void Connection::watch_deadline() noexcept {

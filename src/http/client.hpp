@@ -41,6 +41,17 @@ struct ConnectionLedger {
   std::vector<std::uint64_t> by_address;  // opened, by position in Peer::addresses
 };
 
+/// The last small response that came whole in one piece. A peer that is asked the same again mostly
+/// answers with the same bytes (until its Date changes); the same bytes mean the same, so they need
+/// no parsing.
+struct KnownResponse {
+  static constexpr std::size_t kLongest = 2048;
+  std::string bytes;
+  int status = 0;
+  bool keep_alive = false;
+  bool to_head = false;
+};
+
 /// Where connections of one loop go to, and how. Must outlive its connections.
 struct Peer {
   std::vector<net::Address> addresses;  // used in turn
@@ -54,6 +65,7 @@ struct Peer {
   std::uint64_t requests_per_connection = UINT64_MAX;
 
   ConnectionLedger ledger;
+  KnownResponse known;
   std::size_t next_address = 0;
 };
 
@@ -140,6 +152,7 @@ class Connection final : private net::Waiter {
   void send() noexcept;
   void receive() noexcept;
   void begin_response() noexcept;
+  ResponseParser::State take_response(std::string_view bytes, std::size_t& consumed) noexcept;
   bool response_complete() noexcept;
   void peer_ended() noexcept;
 
@@ -167,6 +180,8 @@ class Connection final : private net::Waiter {
   Instant connect_began_{};
   std::size_t address_ = 0;
   ResponseParser parser_;
+  bool parsing_ = false;     // the parser has begun with the response for the first
+  bool keep_alive_ = false;  // what the last whole response said
   std::string failure_;
   net::Deadline<Connection, &Connection::on_deadline> deadline_;
 };
