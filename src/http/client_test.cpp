@@ -115,6 +115,26 @@ TEST_F(HttpClient, OneConnectionForManyExchanges) {
   EXPECT_EQ(peer_.ledger.reused, 4U);
 }
 
+TEST_F(HttpClient, ResponsesThatAreAlmostAlike) {
+  // Whatever is remembered of the responses before, each is judged by its own bytes.
+  const std::vector<std::string> responses{
+      kOk,   kOk, "HTTP/1.1 500 OK\r\nContent-Length: 2\r\n\r\nok", kOk, kOk + kOk, kOk,
+      kLast, kOk, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok", kOk, kOk};
+  std::size_t next = 0;
+  server_.script = [&](auto& conversation) { conversation.send(responses[next++]); };
+  const std::vector<int> statuses{200, 200, 500, 200, 200, 200, 200, 200, 200, 200, 200};
+  const std::vector<bool> excess{false, false, false, false, true, false,
+                                 false, false, true,  false, false};
+  const std::vector<bool> connects{true,  false, false, false, false, true,
+                                   false, true,  false, true,  false};
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    const Exchange outcome = exchange().front();
+    EXPECT_EQ(outcome.status, statuses[i]) << i;
+    EXPECT_EQ(outcome.error == NetError::excess_data, excess[i]) << i;
+    EXPECT_EQ(outcome.connected, connects[i]) << i;
+  }
+}
+
 TEST_F(HttpClient, H2_ExcessData) {
   server_.script = [](auto& conversation) { conversation.send(kOk + "more"); };
   for (int i = 0; i < 3; ++i) {
