@@ -385,11 +385,18 @@ void HttpWorkload::keep_sample(NetError error, std::string message) {
 }
 
 void HttpWorkload::flush(kernel::Recorder& recorder) {
+  std::uint64_t serving = 0;
+  for (const auto& set : connections_)
+    for (const auto& connection : *set)
+      if (connection != nullptr && connection->serves()) ++serving;
+  // Counters add up: what is written is by how much the peak has grown.
+  serving -= std::min(serving, serving_peak_);
+  serving_peak_ += serving;
   std::size_t address = run::kConnectionCounters.size();
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const http::ConnectionLedger& now = peers_[i]->ledger;
     http::ConnectionLedger& before = flushed_[i];
-    const std::array deltas{now.opened - before.opened, now.open_peak - before.open_peak,
+    const std::array deltas{now.opened - before.opened, i == 0 ? serving : 0,
                             now.reused - before.reused, now.reopened - before.reopened,
                             now.failed - before.failed, now.closed_by_peer - before.closed_by_peer,
                             now.reset - before.reset};

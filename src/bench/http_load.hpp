@@ -51,6 +51,7 @@ class HttpWorkload final : public run::Workload {
   std::vector<std::unique_ptr<HttpOrigin>> further_origins_;  // found by redirects
   std::vector<std::unique_ptr<http::Peer>> peers_;            // by origin
   std::vector<http::ConnectionLedger> flushed_;
+  std::uint64_t serving_peak_ = 0;  // connections that served, at any flush
   std::vector<std::unique_ptr<ConnectionSet>> connections_;  // by worker / pipeline
   std::unique_ptr<Renderer> renderer_;                       // null: nothing varies
   std::vector<std::unique_ptr<HttpWorker>> workers_;

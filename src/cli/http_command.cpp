@@ -56,6 +56,11 @@ const auto kErrorClasses = [] {
   return classes;
 }();
 
+/// As the report and thresholds call it.
+std::string endpoint_name(const options::HttpEndpoint& endpoint) {
+  return endpoint.name.empty() ? run::redact_url(endpoint.url) : endpoint.name;
+}
+
 /// --stream: every interval as it is complete.
 class StreamObserver final : public run::Observer {
  public:
@@ -82,6 +87,7 @@ class HttpCommand {
 
  private:
   bool prepare();
+  void check_endpoints(const options::HttpOptions& http, std::vector<Problem>& errors) const;
   int dry_run();
   void fill_report(Report& report);
   int finish(Report report);
@@ -99,6 +105,27 @@ class HttpCommand {
   std::string id_ = run_id();
   report::StreamFile stream_;
 };
+
+// A threshold on an endpoint that the run does not have would only be found out at its end.
+void HttpCommand::check_endpoints(const options::HttpOptions& http,
+                                  std::vector<Problem>& errors) const {
+  const auto check = [&](const options::Threshold& threshold, const char* where) {
+    const bool known = threshold.endpoint.empty() ||
+                       std::ranges::any_of(http.endpoints, [&](const auto& endpoint) {
+                         return threshold.endpoint == endpoint_name(endpoint);
+                       });
+    if (known) return;
+    std::string names;
+    for (const auto& endpoint : http.endpoints)
+      names += (names.empty() ? "" : ", ") + endpoint_name(endpoint);
+    errors.push_back({.where = where,
+                      .message = "the run has no endpoint \"" + threshold.endpoint + "\"",
+                      .hint = "there are: " + names,
+                      .text = {}});
+  };
+  for (const auto& threshold : options_.thresholds) check(threshold, "--threshold");
+  for (const auto& rule : options_.aborts) check(rule.threshold, "--abort-on");
+}
 
 // Reads everything, and shows everything that is wrong with it.
 bool HttpCommand::prepare() {
@@ -131,6 +158,7 @@ bool HttpCommand::prepare() {
   if (errors.empty() && !options_.stream.empty() && !options_.dry_run && !options_.once)
     if (auto opened = stream_.open(options_.stream); !opened)
       errors.push_back({.where = "--stream", .message = opened.error(), .hint = {}, .text = {}});
+  check_endpoints(http.options, errors);
   for (const options::Output& output : options_.outs)
     if (auto writable = report::check_writable(output.path); !writable)
       errors.push_back({.where = "--out", .message = writable.error(), .hint = {}, .text = {}});
@@ -161,8 +189,7 @@ int HttpCommand::run() {
   target_.plan.samples = &samples;
   const auto& endpoints = target_.plan.options.endpoints;
   for (std::size_t i = 0; i < endpoints.size(); ++i)
-    target_.plan.items[i].endpoint = names.endpoints.id(
-        endpoints[i].name.empty() ? run::redact_url(endpoints[i].url) : endpoints[i].name);
+    target_.plan.items[i].endpoint = names.endpoints.id(endpoint_name(endpoints[i]));
 
   const run::WorkloadSpec spec{
       .kind = "http",

@@ -123,7 +123,7 @@ void Connection::opened() noexcept {
   ++ledger.opened;
   ++ledger.by_address[address_];
   if (ever_open_) ++ledger.reopened;
-  ledger.open_peak = std::max(ledger.open_peak, ++ledger.open);
+  ++ledger.open;
   ever_open_ = true;
   carried_ = 0;
   step_ = Step::open;
@@ -285,6 +285,7 @@ ResponseParser::State Connection::take_response(std::string_view bytes,
 // After a whole response. False: this connection has nothing more to read now (or is gone; who
 // awaited the response may even have destroyed it).
 bool Connection::response_complete() noexcept {
+  serves_ = true;
   const bool cut = first_ == unsent_;  // answered before it was sent whole
   const bool keep =
       keep_alive_ && !cut && peer_.keep_alive && carried_ < peer_.requests_per_connection;
@@ -373,6 +374,8 @@ void Connection::end_first(NetError error) noexcept {
 
 // Ends all that are pending now; what their coroutines begin meanwhile is not touched.
 void Connection::end_all(NetError first, NetError rest, int system_error) noexcept {
+  if (first != NetError::none && first != NetError::timeout && first != NetError::cancelled)
+    serves_ = false;
   Operation* each = std::exchange(first_, nullptr);
   last_ = unsent_ = nullptr;
   deadline_.clear();

@@ -31,7 +31,7 @@ using kernel::kNever;
 /// What happened to the connections of one loop. Invariant: opened = now open + closed by either
 /// side.
 struct ConnectionLedger {
-  std::uint64_t open = 0, open_peak = 0;
+  std::uint64_t open = 0;
   std::uint64_t opened = 0;               // connects that succeeded
   std::uint64_t failed = 0;               // connects that did not
   std::uint64_t reused = 0;               // exchanges on a connection that had carried one before
@@ -130,6 +130,11 @@ class Connection final : private net::Waiter {
   void close() noexcept;
   [[nodiscard]] bool is_open() const noexcept { return step_ == Step::open; }
   [[nodiscard]] bool busy() const noexcept { return first_ != nullptr; }
+  /// Whether it can be counted on: its last exchange came back, or it is open and the peer has not
+  /// ended it. One that the peer accepts and then resets does not serve.
+  [[nodiscard]] bool serves() const noexcept {
+    return serves_ || (step_ == Step::open && !transport_->readable());
+  }
   /// What was wrong, in words, after NetError::protocol and NetError::tls.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
@@ -169,6 +174,7 @@ class Connection final : private net::Waiter {
   std::unique_ptr<net::Transport> transport_;
   Step step_ = Step::closed;
   bool ever_open_ = false;
+  bool serves_ = false;
   bool tunnel_sent_ = false;
   int write_error_ = 0;
   std::uint64_t carried_ = 0;  // exchanges begun on this connection

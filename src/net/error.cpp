@@ -114,6 +114,9 @@ std::string describe(NetError error, int system_error) {
     case NetError::tls:
       text = "the TLS handshake failed";
       break;
+    case NetError::proxy:
+      text = "the proxy did not open a tunnel";
+      break;
     case NetError::reset:
       text = "the peer reset the connection";
       break;

@@ -46,6 +46,14 @@ Duration wall_minus_monotonic() {
          Monotonic::now().time_since_epoch();
 }
 
+/// What to look at when no connection comes about.
+std::string connect_hint(const std::string& klass) {
+  if (klass == "tls") return "see --cacert, --server-name and --insecure";
+  if (klass == "proxy") return "see the proxy's address and credentials";
+  if (klass == "local_fds" || klass == "local_ports") return "use fewer connections";
+  return "see that the server runs and listens on that address";
+}
+
 /// How long the host has been suspended since boot: CLOCK_BOOTTIME runs on, CLOCK_MONOTONIC does
 /// not.
 Duration suspended() {
@@ -264,8 +272,8 @@ bool Execution::connect() {
   malloc_trim(0);
   if (open != 0) return true;
   for (const auto& [klass, message] : spec_.samples->samples()) {
-    report_.error = ErrorInfo{klass, "no connection to " + spec_.target + ": " + message,
-                              "see that the server runs and listens on that address"};
+    report_.error =
+        ErrorInfo{klass, "no connection to " + spec_.target + ": " + message, connect_hint(klass)};
     break;
   }
   report_.end_reason = "failed";

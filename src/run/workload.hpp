@@ -14,7 +14,8 @@
 namespace onbeat::run {
 
 /// Counters that a workload over connections writes, by position: what became of the connections.
-/// The peak is of each loop, so their sum is at least the peak of all.
+/// open_peak: how many could be counted on at once, as seen at the ends of intervals; of each loop,
+/// so their sum is at least the peak of all.
 inline constexpr std::array<std::string_view, 7> kConnectionCounters{
     "opened", "open_peak", "reused", "reopened", "failed", "closed_by_peer", "reset"};
 inline constexpr std::size_t kCounters = 0;  // the position of the first of them
