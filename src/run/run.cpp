@@ -344,10 +344,12 @@ void Execution::warm_up() {
 void Execution::measure() {
   kernel::RequestBudget budget(plan_.max_requests);
   measuring_ = true;
-  // At least 1 200 samples of the in-flight count in a run of known length.
-  sample_every_ = std::clamp(
-      plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500,
-      Duration(std::chrono::milliseconds(1)), Duration(std::chrono::milliseconds(20)));
+  // More than 1 000 samples in an open run of known length. How many are in flight in a closed one
+  // is known beforehand: it is not to be disturbed for it.
+  const Duration shortest = std::chrono::milliseconds(plan_.model == Model::closed ? 10 : 1);
+  const Duration wanted =
+      plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500;
+  sample_every_ = std::clamp(wanted, shortest, Duration(std::chrono::milliseconds(20)));
   suspended_before_ = suspended();
   usage_before_ = process_usage();
   cpu_before_ = read_cpu_times(host_.affinity);
