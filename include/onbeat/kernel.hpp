@@ -1,4 +1,5 @@
-// The load kernel: everything a C++ program needs to drive work at a controlled rate and measure it.
+// The load kernel: everything a C++ program needs to drive work at a controlled rate and measure
+// it.
 #pragma once
 
 #include <onbeat/kernel/clock.hpp>

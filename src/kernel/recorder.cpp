@@ -168,9 +168,7 @@ void Recorder::missed_at_end(Duration elapsed) noexcept {
   active_->unstarted.record_censored(elapsed.count());
 }
 
-void Recorder::judged(bool passed) noexcept {
-  ++(passed ? counts_.passed : counts_.not_passed);
-}
+void Recorder::judged(bool passed) noexcept { ++(passed ? counts_.passed : counts_.not_passed); }
 
 void Recorder::record(std::size_t histogram, Duration value) noexcept {
   active_->extra[histogram].record(value.count());

@@ -34,7 +34,8 @@ class Clock {
   virtual ~Clock() = default;
   [[nodiscard]] virtual Instant now() const noexcept = 0;
 
-  /// Sleeps until `when`; at once when it has passed. Returns false when `stop` was requested first.
+  /// Sleeps until `when`; at once when it has passed. Returns false when `stop` was requested
+  /// first.
   virtual bool sleep_until(Instant when, std::stop_token stop) = 0;
   bool sleep_for(Duration duration, std::stop_token stop = {}) {
     return sleep_until(now() + duration, std::move(stop));

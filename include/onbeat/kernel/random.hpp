@@ -39,8 +39,9 @@ class Random {
   std::uint64_t n_ = 0;
 };
 
-/// An exponential of mean 1, in (0, 38): -ln((k + 1/2) * 2^-53), k being the upper 53 bits, within 1e-15
-/// of it. IEEE operations in a fixed order only (no libm): the same bits on every platform. About 10 ns.
+/// An exponential of mean 1, in (0, 38): -ln((k + 1/2) * 2^-53), k being the upper 53 bits, within
+/// 1e-15 of it. IEEE operations in a fixed order only (no libm): the same bits on every platform.
+/// About 10 ns.
 [[nodiscard]] double unit_exponential(std::uint64_t bits) noexcept;
 
 }  // namespace onbeat::kernel

@@ -1,20 +1,22 @@
-// What one unit of work leaves behind: four instants, an outcome, a code, bytes, an endpoint. Small, flat, no
-// strings: names are interned.
+// What one unit of work leaves behind: four instants, an outcome, a code, bytes, an endpoint.
+// Small, flat, no strings: names are interned.
 //
 //   due       when the schedule wanted it
-//   released  when the driver took it up              lag      = released - due     (the generator's own lateness)
-//   started   when a worker began it                  wait     = started - released (no free worker or connection)
-//   done      when its outcome was known              service  = done - started     (often called raw)
-//                                                     response = done - due         (corrected: the sum of the three)
+//   released  when the driver took it up              lag      = released - due     (the
+//   generator's own lateness) started   when a worker began it                  wait     = started
+//   - released (no free worker or connection) done      when its outcome was known service  = done
+//   - started     (often called raw)
+//                                                     response = done - due         (corrected: the
+//                                                     sum of the three)
 #pragma once
+
+#include <onbeat/kernel/clock.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <onbeat/kernel/clock.hpp>
 
 namespace onbeat::kernel {
 
@@ -37,7 +39,8 @@ struct Unit {
   Instant started{};
 };
 
-/// What a worker gives back. `unit` is as it was given; of a closed loop due == released == started.
+/// What a worker gives back. `unit` is as it was given; of a closed loop due == released ==
+/// started.
 struct Result {
   Unit unit;
   Instant done{};
@@ -54,8 +57,9 @@ struct Result {
   [[nodiscard]] Duration response() const noexcept { return done - unit.due; }
 };
 
-/// Interned names, shared by all threads of a run. id() locks and may allocate: call it at set-up or when a name
-/// is first met, and keep the id. Beyond `limit` names every further one is "__overflow__" (one more id).
+/// Interned names, shared by all threads of a run. id() locks and may allocate: call it at set-up
+/// or when a name is first met, and keep the id. Beyond `limit` names every further one is
+/// "__overflow__" (one more id).
 class NameTable {
  public:
   explicit NameTable(std::uint16_t limit = 100);

@@ -1,17 +1,18 @@
 // The schedule: when arrival n is due. A pure function of (profile, arrivals, seed), the same for
-// any number of loops, threads, processes and hosts. Loop k of L takes the arrivals n with n mod L = k.
+// any number of loops, threads, processes and hosts. Loop k of L takes the arrivals n with n mod L
+// = k.
 #pragma once
-
-#include <cstdint>
 
 #include <onbeat/kernel/clock.hpp>
 #include <onbeat/kernel/random.hpp>
 #include <onbeat/kernel/rate.hpp>
 
+#include <cstdint>
+
 namespace onbeat::kernel {
 
-/// even: arrival n is due where I(t) passes n. poisson: where I(t) passes the n-th point of a Poisson process of
-/// rate 1, which is the sum of n + 1 unit exponentials.
+/// even: arrival n is due where I(t) passes n. poisson: where I(t) passes the n-th point of a
+/// Poisson process of rate 1, which is the sum of n + 1 unit exponentials.
 enum class Arrivals : std::uint8_t { even, poisson };
 
 struct SchedulePlan {
@@ -31,9 +32,9 @@ struct SchedulePlan {
 /// walks the arrivals when Poisson.
 [[nodiscard]] std::uint64_t planned_arrivals(const SchedulePlan& plan);
 
-/// A walk along one share's arrivals in order. Copyable (the driver keeps one cursor for what is released next and
-/// one for what is started next). No allocation, no lock: the plan is borrowed and must outlive the cursor;
-/// after the profile was appended to, call refresh().
+/// A walk along one share's arrivals in order. Copyable (the driver keeps one cursor for what is
+/// released next and one for what is started next). No allocation, no lock: the plan is borrowed
+/// and must outlive the cursor; after the profile was appended to, call refresh().
 class ScheduleCursor {
  public:
   explicit ScheduleCursor(const SchedulePlan& plan);
@@ -54,7 +55,7 @@ class ScheduleCursor {
   void step_poisson(std::uint64_t from, std::uint64_t to) noexcept;
 
   const SchedulePlan* plan_;
-  std::uint64_t seed_;    // of the stream of exponentials
+  std::uint64_t seed_;  // of the stream of exponentials
   std::uint64_t number_;
   double x_ = 0;          // the value that I(t) passes when arrival number_ is due
   std::size_t hint_ = 0;  // the profile's segment last used

@@ -1,8 +1,9 @@
 // The coroutine type. A Task is lazy: it runs when awaited, or when started by spawn().
 //
-// Ownership: a Task owns its frame; awaiting it keeps it alive until it is done. A frame is never destroyed while it
-// is suspended in I/O: cancelling makes the operation resume with an error, and the coroutine runs to its end.
-// One thread: a Task is resumed only by the thread (loop) that started it.
+// Ownership: a Task owns its frame; awaiting it keeps it alive until it is done. A frame is never
+// destroyed while it is suspended in I/O: cancelling makes the operation resume with an error, and
+// the coroutine runs to its end. One thread: a Task is resumed only by the thread (loop) that
+// started it.
 #pragma once
 
 #include <coroutine>
@@ -88,8 +89,8 @@ class [[nodiscard]] Task {
     return Awaiter{frame_};
   }
 
-  /// Runs a coroutine to its first suspension without awaiting it; its owner asks done() and must not destroy it
-  /// before. Rethrows nothing: ask result().
+  /// Runs a coroutine to its first suspension without awaiting it; its owner asks done() and must
+  /// not destroy it before. Rethrows nothing: ask result().
   void start() { frame_.resume(); }
   [[nodiscard]] bool done() const noexcept { return !frame_ || frame_.done(); }
   /// After done(): the value, or the exception rethrown.
