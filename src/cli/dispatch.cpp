@@ -41,7 +41,10 @@ int run_command(const options::Command& command, const options::Arguments& argum
   errors.insert(errors.end(), gathered.errors.begin(), gathered.errors.end());
   show(errors);
   if (!errors.empty()) return kUsage;
-  if (!gathered.settings.flag("quiet")) show(gathered.warnings, "warning");
+  // Not every command has --quiet.
+  const bool quiet =
+      options::find_option("quiet", command.id) != nullptr && gathered.settings.flag("quiet");
+  if (!quiet) show(gathered.warnings, "warning");
   switch (command.id) {
     case options::kHttp:
       return http_command(command, gathered.settings);
