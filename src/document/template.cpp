@@ -1,5 +1,6 @@
 #include "document/template.hpp"
 
+#include "document/json_tree.hpp"
 #include "document/template_parser.hpp"
 #include <onbeat/kernel/random.hpp>
 
@@ -37,28 +38,6 @@ void append_target(std::string_view value, std::string& out) {
       out += '%';
       out += kUpperHex[byte >> 4];
       out += kUpperHex[byte & 15];
-    }
-  }
-}
-
-void append_json_string(std::string_view value, std::string& out) {
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte >= 0x20) {
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
     }
   }
 }
@@ -165,7 +144,7 @@ RenderFault Template::append_guarded(std::string_view value, Guard guard, std::s
       out += value;
       break;
     case Guard::json_string:
-      append_json_string(value, out);
+      append_json_escaped(value, out);
       break;
     case Guard::field:
       if (forbidden_in_field(value)) return RenderFault::forbidden;
