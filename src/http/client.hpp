@@ -9,80 +9,16 @@
 // other (RFC 9112, 9.3.2). Belongs to its loop's thread.
 #pragma once
 
+#include "http/peer.hpp"
 #include "http/request.hpp"
 #include "http/response_parser.hpp"
-#include "net/error.hpp"
-#include "net/loop.hpp"
-#include "net/tls.hpp"
-#include <onbeat/kernel/clock.hpp>
 
 #include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace onbeat::http {
-
-using kernel::Duration;
-using kernel::Instant;
-using kernel::kNever;
-
-/// What happened to the connections of one loop. Invariant: opened = now open + closed by either
-/// side.
-struct ConnectionLedger {
-  std::uint64_t open = 0;
-  std::uint64_t opened = 0;               // connects that succeeded
-  std::uint64_t failed = 0;               // connects that did not
-  std::uint64_t reused = 0;               // exchanges on a connection that had carried one before
-  std::uint64_t reopened = 0;             // opened in place of one that was closed
-  std::uint64_t closed_by_peer = 0;       // in order, between or after responses
-  std::uint64_t reset = 0;                // by the peer
-  std::vector<std::uint64_t> by_address;  // opened, by position in Peer::addresses
-};
-
-/// The last small response that came whole in one piece. A peer that is asked the same again mostly
-/// answers with the same bytes (until its Date changes); the same bytes mean the same, so they need
-/// no parsing.
-struct KnownResponse {
-  static constexpr std::size_t kLongest = 2048;
-  std::string bytes;
-  int status = 0;
-  bool keep_alive = false;
-  bool to_head = false;
-};
-
-/// Where connections of one loop go to, and how. Must outlive its connections.
-struct Peer {
-  std::vector<net::Address> addresses;  // used in turn
-  net::ConnectOptions options;
-  Duration connect_timeout = std::chrono::seconds(5);  // TCP, tunnel and TLS together
-  /// Sent first, to a proxy; its response must be a success (RFC 9110, 9.3.6). Empty: no tunnel.
-  std::string tunnel;
-  std::unique_ptr<net::TlsContext> tls;  // null: plain
-  std::string server_name;
-  bool keep_alive = true;  // false: one exchange a connection
-  std::uint64_t requests_per_connection = UINT64_MAX;
-
-  ConnectionLedger ledger;
-  KnownResponse known;
-  std::size_t next_address = 0;
-};
-
-/// How an operation ended.
-struct Exchange {
-  net::NetError error =
-      net::NetError::none;  // of the transport or the protocol; a status is no error here
-  int system_error = 0;
-  int status = 0;  // 0 when no response header came
-  std::uint32_t bytes_sent = 0;
-  std::uint32_t bytes_received = 0;
-  bool connected = false;  // a connection was opened within this operation
-  Duration connect{};      // how long TCP (and the tunnel) took
-  Duration tls{};          // and the handshake
-  /// When the response header was complete, if body bytes came later than it; else no instant.
-  Instant header_done{};
-};
 
 class Connection final : private net::Waiter {
  public:

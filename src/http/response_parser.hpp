@@ -2,6 +2,8 @@
 // heavy header stays in the .cpp.
 #pragma once
 
+#include "http/response_sink.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,18 +11,6 @@
 #include <string_view>
 
 namespace onbeat::http {
-
-/// Sees what the parser sees; for those who want more than the outcome.
-class ResponseSink {
- public:
-  virtual void on_status(int status, std::string_view reason) = 0;
-  virtual void on_field(std::string_view name, std::string_view value) = 0;
-  /// The body with the transfer coding removed.
-  virtual void on_body(std::string_view part) = 0;
-
- protected:
-  ~ResponseSink() = default;
-};
 
 class ResponseParser {
  public:

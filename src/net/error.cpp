@@ -37,6 +37,14 @@ std::string_view to_string(NetError error) noexcept {
       return "excess_data";
     case NetError::protocol:
       return "protocol";
+    case NetError::stream_reset:
+      return "stream_reset";
+    case NetError::goaway:
+      return "goaway";
+    case NetError::refused:
+      return "refused";
+    case NetError::keepalive:
+      return "keepalive";
     case NetError::status:
       return "status";
     case NetError::timeout:
@@ -128,6 +136,18 @@ std::string describe(NetError error, int system_error) {
       break;
     case NetError::excess_data:
       text = "the peer sent bytes that belong to no request";
+      break;
+    case NetError::stream_reset:
+      text = "the peer reset the stream";
+      break;
+    case NetError::goaway:
+      text = "the peer ended the connection with a complaint";
+      break;
+    case NetError::refused:
+      text = "the peer refused the request, each time it was sent";
+      break;
+    case NetError::keepalive:
+      text = "the peer did not answer a PING in time";
       break;
     case NetError::timeout:
       text = "no complete response within the timeout";

@@ -21,6 +21,10 @@ enum class NetError : std::uint8_t {
   short_body,      // the peer closed within the response
   excess_data,     // bytes that belong to no request
   protocol,        // what the peer sent is not the protocol
+  stream_reset,    // the peer reset the stream (HTTP/2: RST_STREAM)
+  goaway,          // the peer ended the connection for a fault of ours (HTTP/2: GOAWAY with a code)
+  refused,         // the peer did not process the request, each time it was sent
+  keepalive,       // the peer did not answer a keep-alive in time
   body,            // a body that cannot be decoded
   expectation,     // not the response that was expected
   status,          // the protocol's own failure (an HTTP status of 4xx or 5xx)
