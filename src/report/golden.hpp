@@ -72,6 +72,9 @@ inline run::Report troubled() {
   report.total.failed = run::testing::always(1ms, 200);
   report.codes = {{"200", 9'700}, {"503", 150}};
   report.errors = {{"status", 150}, {"reset", 50}, {"timeout", 100}};
+  report.series[9].errors = report.errors;
+  report.series[9].max = 2s;
+  report.series[9].at_least = {"max"};
   report.error_samples = {{"reset", "127.0.0.1:8080: connection reset by peer"}};
   report.observed.target_on_same_cores = true;
   report.observed.in_flight_mean.reset();
@@ -106,6 +109,7 @@ inline run::Report hostile() {
   report.errors[kHostile] = 1;
   report.error_samples[kHostile] = kHostile;
   report.series[0].events = {kHostile};
+  report.series[0].errors = {{kHostile, 1}};
   report.connections.by_address[kHostile] = 1;
   report.verdict.reasons.push_back({"code", run::Status::degraded, kHostile, {kHostile}, kHostile});
   report.thresholds.push_back({.metric = kHostile, .expr = kHostile, .reason = kHostile});

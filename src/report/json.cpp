@@ -172,10 +172,17 @@ Json series_json(const std::vector<run::SeriesRow>& series) {
                    {"started", row.counts.started},
                    {"ok", row.counts.ok},
                    {"failed", row.counts.failed},
+                   {"timed_out", row.counts.timed_out},
+                   {"errors", counts_json(row.errors)},
                    {"p50", optional_ns(row.p50)},
+                   {"p90", optional_ns(row.p90)},
                    {"p99", optional_ns(row.p99)},
+                   {"max", optional_ns(row.max)},
+                   {"at_least", row.at_least},
                    {"lag_max", row.lag_max.count()},
                    {"in_flight", row.in_flight},
+                   {"in_flight_max", row.in_flight_max},
+                   {"cpu_cores", number_json(row.cpu_cores)},
                    {"events", row.events}});
   }
   return out;

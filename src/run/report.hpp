@@ -114,10 +114,13 @@ struct ClientCost {
 struct SeriesRow {
   Duration t{};  // the interval's end since t0
   kernel::Counts counts;
-  std::optional<Duration> p50, p99;  // response (open) or service (closed)
+  NamedCounts errors;
+  std::optional<Duration> p50, p90, p99, max;  // response (open) or service (closed)
+  std::vector<std::string> at_least;           // which of these are lower bounds: "p99", "max"
   Duration lag_max{};
-  std::uint64_t in_flight = 0;
-  double cpu_cores = 0;
+  std::uint64_t in_flight = 0;      // at its end
+  std::uint64_t in_flight_max = 0;  // at any time in it, loop by loop
+  double cpu_cores = 0;             // used by the loops' threads
   std::vector<std::string> events;
 };
 

@@ -2,6 +2,7 @@
 
 #include "net/epoll_loop.hpp"
 #include "run/plan.hpp"
+#include "run/series.hpp"
 #include <onbeat/kernel/random.hpp>
 
 #include <malloc.h>
@@ -443,23 +444,7 @@ void Execution::collect(bool last) {
 void Execution::emit(const Interval& interval) {
   if (!measuring_) return warmup_.merge_next(interval);
   report_.total.merge_next(interval);
-  SeriesRow row;
-  row.t = interval.end;
-  row.counts = interval.counts;
-  const kernel::Histogram& shown =
-      plan_.model == Model::closed ? interval.service : interval.response;
-  if (!shown.empty()) {
-    row.p50 = shown.percentile(50);
-    row.p99 = shown.percentile(99);
-  }
-  row.lag_max = interval.lag_max;
-  row.in_flight = interval.in_flight;
-  for (const kernel::LoopUsage& loop : interval.loops)
-    if (loop.wall > Duration{})
-      row.cpu_cores +=
-          static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count());
-  row.events = interval.events;
-  report_.series.push_back(row);
+  report_.series.push_back(series_row(interval, plan_.model == Model::open, spec_.names->errors));
   for (Observer* observer : observers_) observer->on_interval(interval, progress_);
   for (AbortWatch& watch : aborts_) {
     if (ending_) break;
@@ -525,15 +510,9 @@ void Execution::fill_names() {
   report_.error_samples = spec_.samples->samples();
   if (!measuring_) return;
   kernel::Names& names = *spec_.names;
-  const auto named = [](const std::vector<std::uint64_t>& counts, const kernel::NameTable& table) {
-    NamedCounts result;
-    for (std::size_t id = 0; id < counts.size(); ++id)
-      if (counts[id] != 0) result[table.name(static_cast<std::uint16_t>(id))] += counts[id];
-    return result;
-  };
   const Interval& total = report_.total;
-  report_.codes = named(total.codes, names.codes);
-  report_.errors = named(total.errors, names.errors);
+  report_.codes = named_counts(total.codes, names.codes);
+  report_.errors = named_counts(total.errors, names.errors);
   for (std::size_t id = 0; id < total.endpoints.size(); ++id) {
     const kernel::EndpointInterval& from = total.endpoints[id];
     report_.endpoints.push_back({.name = names.endpoints.name(static_cast<std::uint16_t>(id)),
@@ -541,8 +520,8 @@ void Execution::fill_names() {
                                  .response = from.response,
                                  .service = from.service,
                                  .failed = from.failed,
-                                 .codes = named(from.codes, names.codes),
-                                 .errors = named(from.errors, names.errors)});
+                                 .codes = named_counts(from.codes, names.codes),
+                                 .errors = named_counts(from.errors, names.errors)});
   }
   const std::vector<std::string> histograms = recorder_shape(plan_, spec_).histograms;
   for (std::size_t i = 0; i < std::min(histograms.size(), total.extra.size()); ++i)

@@ -94,9 +94,12 @@ inline Report healthy_open() {
     row.counts.bytes_sent = 64'000;
     row.counts.bytes_received = 256'000;
     row.p50 = 5ms;
+    row.p90 = 5'800us;
     row.p99 = 5'980us;
+    row.max = 6ms;
     row.lag_max = 60us;
     row.in_flight = 5;
+    row.in_flight_max = 7;
     row.cpu_cores = 0.02;
     report.series.push_back(row);
   }
