@@ -10,9 +10,7 @@ namespace onbeat::http {
 using net::NetError;
 
 Connection::Connection(net::Loop& loop, Peer& peer)
-    : loop_(loop), peer_(peer), deadline_(loop.timers(), *this) {
-  peer_.ledger.by_address.resize(std::max(peer_.ledger.by_address.size(), peer_.addresses.size()));
-}
+    : loop_(loop), peer_(peer), connector_(loop, peer, *this), deadline_(loop.timers(), *this) {}
 
 Connection::~Connection() { close(); }
 
@@ -49,91 +47,19 @@ void Connection::begin(Operation& operation) noexcept {
 // --- connecting ---
 
 void Connection::connect() noexcept {
-  connect_began_ = loop_.latest();
-  address_ = peer_.next_address++ % peer_.addresses.size();
-  auto transport = loop_.connect(peer_.addresses[address_], peer_.options);
-  if (!transport) return connect_failed(net::connect_error(transport.error()), transport.error());
-  transport_ = std::move(*transport);
   step_ = Step::connecting;
-  deadline_.set(std::min(first_->deadline_, connect_began_ + peer_.connect_timeout));
-  transport_->wait_writable(*this);
+  deadline_.set(std::min(first_->deadline_, loop_.latest() + peer_.connect_timeout));
+  connector_.begin();
 }
 
-void Connection::on_connected() noexcept {
-  if (const int error = transport_->connect_result(); error != 0)
-    return connect_failed(net::connect_error(error), error);
-  if (!peer_.tunnel.empty()) {
-    step_ = Step::tunnelling;
-    tunnel_sent_ = false;
-    parser_.begin(true);
-    return tunnel();
-  }
-  secure();
-}
-
-// CONNECT and its response; it is small, so that it goes out at once or the proxy is not worth
-// waiting for.
-void Connection::tunnel() noexcept {
-  if (!tunnel_sent_) {
-    const std::array<std::string_view, 1> piece{peer_.tunnel};
-    const auto result = transport_->write_some(piece);
-    if (result.error != 0 || result.bytes < peer_.tunnel.size())
-      return connect_failed(NetError::proxy, result.would_block() ? 0 : result.error);
-    tunnel_sent_ = true;
-  }
-  for (;;) {
-    const auto buffer = loop_.scratch();
-    const auto result = transport_->read_some(buffer);
-    if (result.would_block()) return transport_->wait_readable(*this);
-    if (result.error != 0 || result.bytes == 0)
-      return connect_failed(NetError::proxy, result.error);
-    std::size_t consumed = 0;
-    const auto state = parser_.feed({buffer.data(), result.bytes}, consumed);
-    if (state == ResponseParser::State::more) continue;
-    if (state == ResponseParser::State::failed || parser_.status() / 100 != 2) {
-      failure_ = state == ResponseParser::State::failed
-                     ? parser_.error()
-                     : "the proxy answered " + std::to_string(parser_.status());
-      return connect_failed(NetError::proxy, 0);
-    }
-    return secure();
-  }
-}
-
-void Connection::secure() noexcept {
-  if (peer_.tls == nullptr) return opened();
-  step_ = Step::securing;
-  first_->exchange_.connect = loop_.now() - connect_began_;
-  transport_ = peer_.tls->wrap(std::move(transport_), loop_, peer_.server_name);
-  // A handshake that failed at once tells nobody.
-  if (transport_->connect_result() != 0) return on_secured();
-  transport_->wait_writable(*this);
-}
-
-void Connection::on_secured() noexcept {
-  if (const int error = transport_->connect_result(); error != 0) {
-    failure_ = transport_->failure();
-    return connect_failed(NetError::tls, error == EPROTO ? 0 : error);
-  }
-  opened();
-}
-
-void Connection::opened() noexcept {
-  ConnectionLedger& ledger = peer_.ledger;
-  ++ledger.opened;
-  ++ledger.by_address[address_];
-  if (ever_open_) ++ledger.reopened;
-  ++ledger.open;
-  ever_open_ = true;
+void Connection::connected() noexcept {
+  transport_ = connector_.take();
   carried_ = 0;
   step_ = Step::open;
   Exchange& exchange = first_->exchange_;
   exchange.connected = true;
-  if (peer_.tls == nullptr) {
-    exchange.connect = loop_.now() - connect_began_;
-  } else {
-    exchange.tls = transport_->handshake_time();
-  }
+  exchange.connect = connector_.connect_time();
+  exchange.tls = connector_.tls_time();
   Operation* only_open = first_->request_ == nullptr ? &take_first() : nullptr;
   if (first_ != nullptr) {
     watch_deadline();
@@ -145,8 +71,7 @@ void Connection::opened() noexcept {
 
 // Every operation that waits for the connection has failed with it.
 void Connection::connect_failed(NetError error, int system_error) noexcept {
-  ++peer_.ledger.failed;
-  transport_.reset();
+  failure_ = connector_.failure();
   step_ = Step::closed;
   end_all(error, error, system_error);
 }
@@ -191,20 +116,9 @@ void Connection::send() noexcept {
 }
 
 void Connection::ready() noexcept {
-  switch (step_) {
-    case Step::closed:
-      return;
-    case Step::connecting:
-      return on_connected();
-    case Step::tunnelling:
-      return tunnel();
-    case Step::securing:
-      return on_secured();
-    case Step::open:
-      if (first_ == nullptr) return;
-      if (unsent_ != nullptr) send();
-      return receive();
-  }
+  if (step_ != Step::open || first_ == nullptr) return;
+  if (unsent_ != nullptr) send();
+  receive();
 }
 
 void Connection::receive() noexcept {
@@ -390,8 +304,7 @@ void Connection::on_deadline(Instant now) noexcept {
   if (first_ == nullptr) return;
   const bool timeout = now >= first_->deadline_;
   if (step_ != Step::open) {
-    ++peer_.ledger.failed;
-    transport_.reset();
+    connector_.cancel();
     step_ = Step::closed;
     return end_all(timeout ? NetError::timeout : NetError::connect_timeout,
                    NetError::connect_timeout);
@@ -406,7 +319,7 @@ void Connection::cancel() noexcept {
   if (step_ == Step::open) {
     drop_transport();
   } else {
-    transport_.reset();
+    connector_.cancel();
     step_ = Step::closed;
   }
   end_all(NetError::cancelled, NetError::cancelled);

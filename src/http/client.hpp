@@ -9,6 +9,7 @@
 // other (RFC 9112, 9.3.2). Belongs to its loop's thread.
 #pragma once
 
+#include "http/connector.hpp"
 #include "http/peer.hpp"
 #include "http/request.hpp"
 #include "http/response_parser.hpp"
@@ -20,7 +21,7 @@
 
 namespace onbeat::http {
 
-class Connection final : private net::Waiter {
+class Connection final : private net::Waiter, private Connector::Owner {
  public:
   Connection(net::Loop& loop, Peer& peer);
   /// No operation may be pending: cancel() first.
@@ -75,19 +76,15 @@ class Connection final : private net::Waiter {
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
  private:
-  enum class Step : std::uint8_t { closed, connecting, tunnelling, securing, open };
+  enum class Step : std::uint8_t { closed, connecting, open };
 
   void begin(Operation& operation) noexcept;
   void ready() noexcept override;
   void on_deadline(Instant now) noexcept;
 
   void connect() noexcept;
-  void on_connected() noexcept;
-  void tunnel() noexcept;
-  void secure() noexcept;
-  void on_secured() noexcept;
-  void opened() noexcept;
-  void connect_failed(net::NetError error, int system_error) noexcept;
+  void connected() noexcept override;
+  void connect_failed(net::NetError error, int system_error) noexcept override;
 
   void idle_check() noexcept;
   void send() noexcept;
@@ -107,11 +104,10 @@ class Connection final : private net::Waiter {
 
   net::Loop& loop_;
   Peer& peer_;
+  Connector connector_;
   std::unique_ptr<net::Transport> transport_;
   Step step_ = Step::closed;
-  bool ever_open_ = false;
   bool serves_ = false;
-  bool tunnel_sent_ = false;
   int write_error_ = 0;
   std::uint64_t carried_ = 0;  // exchanges begun on this connection
   // The queue of operations: responses come for the first; the one to be sent next is unsent_.
@@ -119,8 +115,6 @@ class Connection final : private net::Waiter {
   Operation* last_ = nullptr;
   Operation* unsent_ = nullptr;
   std::size_t sent_ = 0;  // bytes of unsent_ that have gone out
-  Instant connect_began_{};
-  std::size_t address_ = 0;
   ResponseParser parser_;
   bool parsing_ = false;     // the parser has begun with the response for the first
   bool keep_alive_ = false;  // what the last whole response said

@@ -311,7 +311,7 @@ void EpollLoop::run() {
 }
 
 void EpollLoop::turn() noexcept {
-  const Instant until = posted_flag_.load(std::memory_order_acquire)
+  const Instant until = posted_flag_.load(std::memory_order_acquire) || has_later()
                             ? Instant::min()
                             : std::min(hook_at_, timers_.next());
   wait(until);
@@ -320,6 +320,7 @@ void EpollLoop::turn() noexcept {
   if (hook_ != nullptr && woken >= hook_at_) {
     if (event_count_ == 0 && until == hook_at_) hook_->woke_late(woken - hook_at_);
     call_hook();
+    run_later();
     if (event_count_ == 0 && woken < timers_.next() &&
         !posted_flag_.load(std::memory_order_acquire)) {
       hook_->turn_took(latest_ - woken);
@@ -334,10 +335,9 @@ void EpollLoop::turn() noexcept {
   event_ = event_count_ = 0;
   if (latest_ >= timers_.next()) timers_.expire(latest_);
   if (posted_flag_.load(std::memory_order_acquire)) run_posted();
-  if (hook_ != nullptr) {
-    call_hook();
-    hook_->turn_took(latest_ - woken);
-  }
+  if (hook_ != nullptr) call_hook();
+  run_later();
+  if (hook_ != nullptr) hook_->turn_took(latest_ - woken);
 }
 
 void EpollLoop::call_hook() noexcept { hook_at_ = hook_->on_turn(latest_); }

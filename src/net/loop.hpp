@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace onbeat::net {
 
@@ -78,9 +79,21 @@ class Loop {
   /// One hook, borrowed; null for none.
   virtual void set_hook(TurnHook* hook) noexcept = 0;
 
+  /// Calls `waiter` once, when this turn has released what is due, or is over: where what several
+  /// have gathered is written at once. It must live until it is called or taken back.
+  void call_later(Waiter& waiter) { later_.push_back(&waiter); }
+  void forget_later(const Waiter& waiter) noexcept;
+
   /// Runs until stop(). stop(): any thread.
   virtual void run() = 0;
   virtual void stop() = 0;
+
+ protected:
+  [[nodiscard]] bool has_later() const noexcept { return !later_.empty(); }
+  void run_later() noexcept;
+
+ private:
+  std::vector<Waiter*> later_;
 };
 
 }  // namespace onbeat::net

@@ -276,7 +276,9 @@ void SimLoop::forget(SimTarget& target) noexcept {
 
 Instant SimLoop::next_turn() const noexcept {
   if (!active_) return kNever;
-  Instant at = marked_.empty() && posted_.empty() ? std::min(hook_at_, timers_.next()) : local_;
+  Instant at = marked_.empty() && posted_.empty() && !has_later()
+                   ? std::min(hook_at_, timers_.next())
+                   : local_;
   if (at == kNever) return kNever;
   at = std::max({at, local_, world_.now_});
   for (const SimStall& freeze : freezes_)
@@ -299,10 +301,11 @@ void SimLoop::turn() {
   gather();
   const Instant woken = now();
   world_.record("turn", number_, events_.size());
-  const bool alone = events_.empty() && posted_.empty();
+  const bool alone = events_.empty() && posted_.empty() && !has_later();
   if (hook_ != nullptr && woken >= hook_at_) {
     if (alone && hook_woke && hook_at_ != Instant::min()) hook_->woke_late(woken - hook_at_);
     call_hook();
+    run_later();
     if (events_.empty() && woken < timers_.next() && posted_.empty()) {
       hook_->turn_took(latest_ - woken);
       world_.current_ = nullptr;
@@ -315,10 +318,9 @@ void SimLoop::turn() {
   event_ = 0;
   if (latest_ >= timers_.next()) timers_.expire(latest_);
   if (!posted_.empty()) run_posted();
-  if (hook_ != nullptr) {
-    call_hook();
-    hook_->turn_took(latest_ - woken);
-  }
+  if (hook_ != nullptr) call_hook();
+  run_later();
+  if (hook_ != nullptr) hook_->turn_took(latest_ - woken);
   world_.current_ = nullptr;
 }
 

@@ -437,6 +437,33 @@ TYPED_TEST(TransportConformance, PostedWorkRunsInOrderAndWhatItPostsComesLater) 
   EXPECT_EQ(order, "abc");
 }
 
+TYPED_TEST(TransportConformance, WhatIsCalledLaterIsCalledOnceWithinTheTurn) {
+  Flag outside, within, chained, taken_back;
+  within.then = [&] { this->loop().call_later(chained); };
+  this->loop().call_later(outside);
+  this->loop().call_later(taken_back);
+  this->loop().forget_later(taken_back);
+  int seen_by_next_posted = -1;
+  this->loop().post([&] {
+    this->loop().call_later(within);
+    EXPECT_EQ(within.calls, 0);
+    this->loop().post([&] { seen_by_next_posted = within.calls + chained.calls; });
+  });
+  ASSERT_TRUE(this->until([&] { return seen_by_next_posted >= 0; }));
+  EXPECT_EQ(seen_by_next_posted, 2);
+  EXPECT_EQ(outside.calls, 1);
+  EXPECT_EQ(within.calls, 1);
+  EXPECT_EQ(taken_back.calls, 0);
+}
+
+TYPED_TEST(TransportConformance, WhatIsCalledLaterWakesALoopThatSleeps) {
+  Flag later;
+  later.then = [&] { this->loop().stop(); };
+  this->loop().call_later(later);
+  this->loop().run();
+  EXPECT_EQ(later.calls, 1);
+}
+
 TYPED_TEST(TransportConformance, AStopBeforeTheRunEndsIt) {
   this->loop().stop();
   this->loop().run();
