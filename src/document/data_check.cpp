@@ -64,9 +64,9 @@ std::vector<options::Problem> DataCheck::run() {
   while (!ended_ && find_row(length)) {
     const std::string_view row = window_.text().substr(0, length);
     check_row(row);
-    const std::uint64_t lines = line_breaks(row);
-    multi_line_ = multi_line_ || lines > 1;
-    line_ += lines;
+    // The last row may have no line break at its end, and one within.
+    multi_line_ = multi_line_ || line_breaks(row.substr(0, row.size() - 1)) > 0;
+    line_ += line_breaks(row);
     window_.skip(length);
   }
   if (problems_.empty() && !has_columns_) {

@@ -124,6 +124,7 @@ TEST(Data, Csv) {
   EXPECT_EQ(rows_of("\xef\xbb\xbfid,b\r\n1,\"x, \"\"y\"\"\"\r\n\r\n# no\r\n2,\"a\r\nb\"\r\n", 2),
             (Rows{"1|x, \"y\"", "2|a\r\nb"}));
   EXPECT_EQ(rows_of("a,b\n1,2", 1), (Rows{"1|2"})) << "no line break at the end";
+  EXPECT_EQ(rows_of("a,b\n1,\"2\n3\"", 1), (Rows{"1|2\n3"})) << "one within, none at the end";
   EXPECT_EQ(rows_of("a\n\"\"\n\n", 2), (Rows{"", ""})) << "an empty value, not a blank line";
   EXPECT_EQ(rows_of("a,b\n\u00e9,\u20ac\n# tail", 1), (Rows{"\u00e9|\u20ac"}));
 }
