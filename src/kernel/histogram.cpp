@@ -117,6 +117,40 @@ void Histogram::merge(const Histogram& other) {
   smallest_censored_ = std::min(smallest_censored_, other.smallest_censored_);
 }
 
+bool Histogram::restore(const ExactFigures& exact) noexcept {
+  if (empty()) return exact == ExactFigures{};
+  const auto used = [](std::uint64_t count) { return count != 0; };
+  const auto lowest = std::ranges::find_if(counts_, used) - counts_.begin();
+  const auto highest = std::ranges::find_if(counts_.rbegin(), counts_.rend(), used);
+  const std::int64_t low = exact.min.count(), high = exact.max.count();
+  const auto samples = static_cast<detail::WideSum>(count_);
+  const bool censors = exact.censored != 0;
+  const std::int64_t smallest = exact.smallest_censored.count();
+  if (layout_.index_of(low) != static_cast<std::uint32_t>(first_ + lowest) ||
+      layout_.index_of(high) !=
+          static_cast<std::uint32_t>(first_ + (counts_.rend() - highest) - 1) ||
+      low > high || exact.sum < samples * low || exact.sum > samples * high ||
+      exact.censored > count_ || censors != (exact.smallest_censored != Duration::max()) ||
+      (censors && (smallest < low || smallest > high))) {
+    return false;
+  }
+  min_ = low;
+  max_ = high;
+  sum_ = exact.sum;
+  censored_ = exact.censored;
+  smallest_censored_ = smallest;
+  return true;
+}
+
+ExactFigures Histogram::exact() const noexcept {
+  if (empty()) return {};
+  return {.min = min(),
+          .max = max(),
+          .sum = sum_,
+          .censored = censored_,
+          .smallest_censored = smallest_censored()};
+}
+
 void Histogram::clear() { *this = Histogram(layout_); }
 
 Duration Histogram::min() const noexcept { return Duration{empty() ? 0 : min_}; }

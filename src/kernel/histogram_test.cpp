@@ -322,5 +322,54 @@ TEST(Histogram, MemoryIsOnlyForTheRangeInUse) {
   EXPECT_EQ(histogram.counts()[index - histogram.first_index()], 1U);
 }
 
+/// The same buckets without the exact figures, as an HDR payload keeps them.
+Histogram buckets_of(const Histogram& histogram) {
+  Histogram buckets(histogram.layout());
+  for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
+    const auto index = static_cast<std::uint32_t>(histogram.first_index() + i);
+    buckets.record(Duration{histogram.layout().lowest_of(index)}, histogram.counts()[i]);
+  }
+  return buckets;
+}
+
+TEST(Histogram, TheExactFiguresMakeBucketsTheWholeAgain) {
+  for (const std::uint64_t censored : {0, 3}) {
+    Histogram histogram;
+    for (const std::int64_t value : spread(7, 1000, 40)) histogram.record(Duration{value});
+    histogram.record_censored(Duration{12'345'678}, censored);
+    Histogram restored = buckets_of(histogram);
+    EXPECT_NE(restored, histogram);
+    ASSERT_TRUE(restored.restore(histogram.exact()));
+    EXPECT_EQ(restored, histogram);
+  }
+  Histogram nothing;
+  EXPECT_TRUE(nothing.restore(Histogram{}.exact()));
+}
+
+TEST(Histogram, FiguresOfOtherBucketsAreRefused) {
+  Histogram histogram;
+  histogram.record(1ms, 10);
+  histogram.record_censored(5ms, 2);
+  const ExactFigures right = histogram.exact();
+  const auto refuses = [&](auto change) {
+    ExactFigures wrong = right;
+    change(wrong);
+    Histogram buckets = buckets_of(histogram);
+    const Histogram before = buckets;
+    return !buckets.restore(wrong) && buckets == before;
+  };
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.min = 2ms; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.max = 6ms; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.sum = 11'000'000; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.sum = 61'000'000; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.censored = 13; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.censored = 0; }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.smallest_censored = Duration::max(); }));
+  EXPECT_TRUE(refuses([](ExactFigures& f) { f.smallest_censored = 6ms; }));
+  EXPECT_FALSE(refuses([](ExactFigures&) {}));
+  Histogram nothing;
+  EXPECT_FALSE(nothing.restore(right));
+}
+
 }  // namespace
 }  // namespace onbeat::kernel

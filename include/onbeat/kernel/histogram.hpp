@@ -68,6 +68,15 @@ class HistogramLayout {
   std::uint32_t size_;
 };
 
+/// What a histogram keeps exactly beside its buckets.
+struct ExactFigures {
+  Duration min{}, max{};
+  detail::WideSum sum = 0;
+  std::uint64_t censored = 0;
+  Duration smallest_censored = Duration::max();  // that when nothing is censored
+  bool operator==(const ExactFigures&) const = default;
+};
+
 /// A finished or growing distribution. Values are ns. Not thread-safe. Memory only for the range of
 /// buckets in use. A censored sample is a lower bound of the true value: every figure at or above
 /// the smallest one is a lower bound.
@@ -81,6 +90,9 @@ class Histogram {
   void record_censored(Duration value, std::uint64_t count = 1) { add(value, count, true); }
   /// Throws std::invalid_argument for another layout.
   void merge(const Histogram& other);
+  /// Puts the exact figures back after the buckets came from where these are not kept (an HDR
+  /// payload). False, and nothing changed, when they cannot be those of these buckets.
+  [[nodiscard]] bool restore(const ExactFigures& exact) noexcept;
   void clear();
 
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
@@ -89,6 +101,7 @@ class Histogram {
   [[nodiscard]] std::uint64_t censored() const noexcept { return censored_; }
   /// kNoTime when nothing is censored.
   [[nodiscard]] Duration smallest_censored() const noexcept { return Duration{smallest_censored_}; }
+  [[nodiscard]] ExactFigures exact() const noexcept;
   /// Values beyond the layout's range; they count in its first or last bucket, and exactly in min,
   /// max and sum.
   [[nodiscard]] std::uint64_t clamped() const noexcept { return clamped_; }
