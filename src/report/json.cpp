@@ -14,6 +14,12 @@ namespace {
 using kernel::Histogram;
 using run::Report;
 
+Json missed_json(const kernel::Counts& counts) {
+  return {{"late", counts.missed_late},
+          {"waited", counts.missed_waited},
+          {"at_end", counts.missed_at_end}};
+}
+
 Json optional_ns(std::optional<kernel::Duration> duration) {
   return duration ? Json(duration->count()) : Json(nullptr);
 }
@@ -61,13 +67,16 @@ Json load_json(const Report& report) {
           {"on_saturation", text_or_null(report.on_saturation)},
           {"concurrency", report.concurrency},
           {"connections", report.connections_option},
-          {"threads", report.threads}};
+          {"threads", report.threads},
+          {"text", report.load_text}};
 }
 
-Json verdict_json(const run::Verdict& verdict) {
+Json verdict_json(const Report& report) {
+  const run::Verdict& verdict = report.verdict;
   Json reasons = Json::array(), checks = Json::array();
   for (const run::Reason& reason : verdict.reasons) {
     reasons.push_back({{"code", reason.code},
+                       {"status", std::string(to_string(reason.status))},
                        {"message", reason.message},
                        {"figures", reason.figures},
                        {"remedy", reason.remedy}});
@@ -78,8 +87,11 @@ Json verdict_json(const run::Verdict& verdict) {
                       {"actual", text_or_null(check.actual)},
                       {"limit", text_or_null(check.limit)}});
   }
-  return {
-      {"status", std::string(to_string(verdict.status))}, {"reasons", reasons}, {"checks", checks}};
+  return {{"status", std::string(to_string(verdict.status))},
+          {"reasons", reasons},
+          {"checks", checks},
+          {"untrusted", verdict.untrusted},
+          {"tail_samples", number_json(report.tail_samples)}};
 }
 
 Json rates_json(const kernel::Counts& counts, const Report& report) {
@@ -101,7 +113,11 @@ Json endpoint_json(const run::Endpoint& endpoint, const Report& report) {
             {"failed", counts.failed},
             {"timed_out", counts.timed_out},
             {"cancelled", counts.cancelled},
-            {"in_flight_at_end", counts.in_flight_at_end}}},
+            {"in_flight_at_end", counts.in_flight_at_end},
+            {"passed", counts.passed},
+            {"not_passed", counts.not_passed},
+            {"bytes_sent", counts.bytes_sent},
+            {"bytes_received", counts.bytes_received}}},
           {"rates",
            {{"achieved", number_json(run::per_second(counts.started, report.issue))},
             {"ok", number_json(run::per_second(counts.ok, report.issue))}}},
@@ -159,9 +175,32 @@ Json thresholds_json(const std::vector<run::ThresholdResult>& thresholds) {
                    {"expr", threshold.expr},
                    {"passed", threshold.passed},
                    {"actual", number_json(threshold.actual)},
-                   {"reason", text_or_null(threshold.reason)}});
+                   {"actual_text", threshold.actual_text},
+                   {"reason", text_or_null(threshold.reason)},
+                   {"on_untrusted", threshold.on_untrusted},
+                   {"on_lower_bound", threshold.on_lower_bound},
+                   {"too_few_samples", threshold.too_few_samples}});
   }
   return out;
+}
+
+/// What only the checks of the verdict are made from.
+Json observed_json(const Report& report) {
+  const auto& observed = report.observed;
+  return {{"in_flight_mean", number_json(observed.in_flight_mean)},
+          {"in_flight_error", number_json(observed.in_flight_error)},
+          {"in_flight_samples", observed.in_flight_samples},
+          {"in_flight_peak", observed.in_flight_peak},
+          {"lag_max", report.total.lag_max.count()},
+          {"busiest_loop", number_json(observed.busiest_loop)},
+          {"loops", loops_json(report.total.loops)},
+          {"steal_share", number_json(observed.steal_share)},
+          {"other_load_share", number_json(observed.other_load_share)},
+          {"target_on_same_cores", observed.target_on_same_cores},
+          {"clock_stepped", observed.clock_stepped},
+          {"wall_minus_monotonic", observed.wall_minus_monotonic.count()},
+          {"aborted", observed.aborted},
+          {"interrupted", observed.interrupted}};
 }
 
 Json series_json(const std::vector<run::SeriesRow>& series) {
@@ -173,6 +212,14 @@ Json series_json(const std::vector<run::SeriesRow>& series) {
                    {"ok", row.counts.ok},
                    {"failed", row.counts.failed},
                    {"timed_out", row.counts.timed_out},
+                   {"cancelled", row.counts.cancelled},
+                   {"in_flight_at_end", row.counts.in_flight_at_end},
+                   {"missed_by", missed_json(row.counts)},
+                   {"saturated", row.counts.saturated},
+                   {"passed", row.counts.passed},
+                   {"not_passed", row.counts.not_passed},
+                   {"bytes_sent", row.counts.bytes_sent},
+                   {"bytes_received", row.counts.bytes_received},
                    {"errors", counts_json(row.errors)},
                    {"p50", optional_ns(row.p50)},
                    {"p90", optional_ns(row.p90)},
@@ -215,21 +262,34 @@ Json counts_json(const run::NamedCounts& counts) {
 }
 
 Json counts_json(const kernel::Counts& counts) {
-  return {{"planned", counts.planned},
-          {"started", counts.started},
-          {"missed", counts.missed()},
-          {"missed_by",
-           {{"late", counts.missed_late},
-            {"waited", counts.missed_waited},
-            {"at_end", counts.missed_at_end}}},
-          {"saturated", counts.saturated},
-          {"ok", counts.ok},
-          {"failed", counts.failed},
-          {"timed_out", counts.timed_out},
-          {"cancelled", counts.cancelled},
-          {"in_flight_at_end", counts.in_flight_at_end},
-          {"passed", counts.passed},
-          {"not_passed", counts.not_passed}};
+  return {{"planned", counts.planned},     {"started", counts.started},
+          {"missed", counts.missed()},     {"missed_by", missed_json(counts)},
+          {"saturated", counts.saturated}, {"ok", counts.ok},
+          {"failed", counts.failed},       {"timed_out", counts.timed_out},
+          {"cancelled", counts.cancelled}, {"in_flight_at_end", counts.in_flight_at_end},
+          {"passed", counts.passed},       {"not_passed", counts.not_passed}};
+}
+
+Json sum_json(const Histogram& histogram) {
+  const kernel::detail::WideSum sum = histogram.exact().sum;
+  if (sum > INT64_MAX || sum < INT64_MIN) return static_cast<double>(sum);
+  return static_cast<std::int64_t>(sum);
+}
+
+Json smallest_censored_json(const Histogram& histogram) {
+  return histogram.censored() == 0 ? Json(nullptr) : Json(histogram.smallest_censored().count());
+}
+
+Json loops_json(const std::vector<kernel::LoopUsage>& loops) {
+  Json out = Json::array();
+  for (const kernel::LoopUsage& loop : loops) {
+    out.push_back({{"wall_ns", loop.wall.count()},
+                   {"cpu_ns", loop.cpu.count()},
+                   {"stalled_ns", loop.stalled.count()},
+                   {"stalls", loop.stalls},
+                   {"turns", loop.turns}});
+  }
+  return out;
 }
 
 Json distribution_json(const Histogram& histogram, const std::vector<double>& percentiles,
@@ -255,6 +315,8 @@ Json distribution_json(const Histogram& histogram, const std::vector<double>& pe
           {"max", or_null(histogram.max().count())},
           {"percentiles", shown},
           {"at_least", at_least},
+          {"smallest_censored", smallest_censored_json(histogram)},
+          {"sum", or_null(sum_json(histogram))},
           {"hdr", empty ? Json(nullptr) : Json(encode_hdr(histogram))}};
 }
 
@@ -279,7 +341,7 @@ Json report_json(const Report& report) {
   json["run"] = run_json(report);
   json["options"] = options_json(report);
   json["load"] = load_json(report);
-  json["verdict"] = verdict_json(report.verdict);
+  json["verdict"] = verdict_json(report);
   json["counts"] = std::move(total);
   json["rates"] = rates_json(counts, report);
   json["bytes"] = {{"sent", counts.bytes_sent}, {"received", counts.bytes_received}};
@@ -289,11 +351,13 @@ Json report_json(const Report& report) {
       distribution_json(report.total.failed, report.percentiles, report.tail_samples);
   json["codes"] = counts_json(report.codes);
   json["errors"] = counts_json(report.errors);
+  json["error_samples"] = report.error_samples;
   json["endpoints"] = std::move(endpoints);
   json["breakdown"] = breakdown_json(report);
   json["connections"] = connections_json(report.connections);
   json["client_cost"] = cost_json(report.cost);
   json["thresholds"] = thresholds_json(report.thresholds);
+  json["observed"] = observed_json(report);
   json["series"] = series_json(report.series);
   return json;
 }

@@ -18,6 +18,10 @@ using Json = nlohmann::ordered_json;
 /// A distribution: count, censored, exact figures, percentiles, at_least, and the HDR payload.
 [[nodiscard]] Json distribution_json(const kernel::Histogram& histogram,
                                      const std::vector<double>& percentiles, double tail_samples);
+/// The exact sum; beyond 64 bits the nearest double.
+[[nodiscard]] Json sum_json(const kernel::Histogram& histogram);
+[[nodiscard]] Json smallest_censored_json(const kernel::Histogram& histogram);
+[[nodiscard]] Json loops_json(const std::vector<kernel::LoopUsage>& loops);
 [[nodiscard]] Json report_json(const run::Report& report);
 /// A number, or null where there is none or it is not finite.
 [[nodiscard]] Json number_json(std::optional<double> number);

@@ -30,20 +30,22 @@ std::vector<std::string> keys(const Json& json) {
 TEST(JsonReport, FieldsStandInTheirFixedOrder) {
   const Json json = parsed(healthy_open());
   EXPECT_EQ(keys(json),
-            (std::vector<std::string>{
-                "schema",         "tool",       "host",   "run",       "options",     "load",
-                "verdict",        "counts",     "rates",  "bytes",     "duration_ns", "latency",
-                "failed_latency", "codes",      "errors", "endpoints", "breakdown",   "connections",
-                "client_cost",    "thresholds", "series"}));
+            (std::vector<std::string>{"schema",         "tool",      "host",        "run",
+                                      "options",        "load",      "verdict",     "counts",
+                                      "rates",          "bytes",     "duration_ns", "latency",
+                                      "failed_latency", "codes",     "errors",      "error_samples",
+                                      "endpoints",      "breakdown", "connections", "client_cost",
+                                      "thresholds",     "observed",  "series"}));
   EXPECT_EQ(keys(json["counts"]),
             (std::vector<std::string>{"planned", "started", "missed", "missed_by", "saturated",
                                       "ok", "failed", "timed_out", "cancelled", "in_flight_at_end",
                                       "passed", "not_passed", "warmup_excluded"}));
   EXPECT_EQ(keys(json["latency"]),
             (std::vector<std::string>{"response", "service", "wait", "lag"}));
-  EXPECT_EQ(keys(json["latency"]["lag"]),
-            (std::vector<std::string>{"count", "censored", "min", "mean", "stddev", "max",
-                                      "percentiles", "at_least", "hdr"}));
+  EXPECT_EQ(
+      keys(json["latency"]["lag"]),
+      (std::vector<std::string>{"count", "censored", "min", "mean", "stddev", "max", "percentiles",
+                                "at_least", "smallest_censored", "sum", "hdr"}));
 }
 
 TEST(JsonReport, ValuesAreThoseOfTheReport) {

@@ -36,11 +36,11 @@ Json histogram_json(const Histogram& histogram) {
   if (histogram.empty()) return nullptr;
   return {{"count", histogram.count()},
           {"censored", histogram.censored()},
-          {"smallest_censored",
-           histogram.censored() == 0 ? Json(nullptr) : Json(histogram.smallest_censored().count())},
+          {"smallest_censored", smallest_censored_json(histogram)},
           {"min", histogram.min().count()},
           {"mean", number_json(run::mean_of(histogram))},
           {"max", histogram.max().count()},
+          {"sum", sum_json(histogram)},
           {"hdr", encode_hdr(histogram)}};
 }
 
@@ -63,18 +63,6 @@ Json endpoints_json(const Interval& interval, const IdNames& endpoints, const Id
                    {"failed", histogram_json(endpoint.failed)},
                    {"codes", counts_by_name(endpoint.codes, codes)},
                    {"errors", counts_by_name(endpoint.errors, errors)}});
-  }
-  return out;
-}
-
-Json loops_json(const Interval& interval) {
-  Json out = Json::array();
-  for (const kernel::LoopUsage& loop : interval.loops) {
-    out.push_back({{"wall_ns", loop.wall.count()},
-                   {"cpu_ns", loop.cpu.count()},
-                   {"stalled_ns", loop.stalled.count()},
-                   {"stalls", loop.stalls},
-                   {"turns", loop.turns}});
   }
   return out;
 }
@@ -125,7 +113,7 @@ std::string stream_interval(const Interval& interval, const kernel::Names& names
   json["endpoints"] = endpoints_json(interval, names.endpoints.names(), codes, errors);
   json["extra"] = std::move(extra);
   json["counters"] = std::move(counters);
-  json["loops"] = loops_json(interval);
+  json["loops"] = loops_json(interval.loops);
   json["events"] = interval.events;
   return dump(json, -1);
 }
