@@ -23,6 +23,7 @@ class Converter {
     if (node.IsScalar()) {
       result.kind = YamlNode::Kind::scalar;
       result.text = node.Scalar();
+      result.quoted = node.Tag() != "?";
     } else if (node.IsSequence()) {
       result.kind = YamlNode::Kind::list;
       for (const auto& item : node) result.items.push_back(convert(item));

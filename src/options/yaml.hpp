@@ -16,7 +16,8 @@ struct YamlMember;
 struct YamlNode {
   enum class Kind { nothing, scalar, list, map };
   Kind kind = Kind::nothing;
-  std::string text;  // of a scalar
+  std::string text;     // of a scalar
+  bool quoted = false;  // of a scalar: a text, whatever it looks like
   std::size_t line = 1, column = 1;
   std::vector<YamlNode> items;      // of a list
   std::vector<YamlMember> members;  // of a map, in order
