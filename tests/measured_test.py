@@ -267,8 +267,10 @@ class HeldUp(Known):
             process = onbeat.start("http", target.url, "--rate", "200", "-d", "4s", "--quiet", f"--out=json={path}",
                                    f"--stream={stream}")
             onbeat.wait_until(lambda: stream.exists() and stream.read_text().count("\n") >= 2)
+            began = time.monotonic()
             process.send_signal(signal.SIGSTOP)
             time.sleep(0.5)
+            stopped = (time.monotonic() - began) * SECOND
             process.send_signal(signal.SIGCONT)
             process.communicate(timeout=onbeat.LIMIT)
             document = json.loads(path.read_text())
@@ -278,11 +280,12 @@ class HeldUp(Known):
         self.assertEqual(process.returncode, 3)
         self.assertIn("lag_p99", reasons)
         self.assertIn("stalls", reasons)
-        self.about(document["latency"]["lag"]["max"], 0.5 * SECOND, 0.05)
+        self.about(document["latency"]["lag"]["max"], stopped, 0.05)
         # Caught up with, within a second: nothing is missed, and the response times tell.
         self.assertEqual(document["counts"]["planned"], 800)
         self.assertEqual(document["counts"]["ok"], 800)
-        self.about(document["latency"]["response"]["max"], 0.5 * SECOND, 0.05)
+        # A hundred at once, most of them on connections that must open first.
+        self.about(document["latency"]["response"]["max"], stopped, 0.2)
         self.assertTrue(document["client_cost"]["generator_limited"])
 
     def test_missed_by_a_generator_that_was_stopped_for_long(self):

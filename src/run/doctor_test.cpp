@@ -1,5 +1,7 @@
 #include "run/doctor.hpp"
 
+#include "run/report.hpp"
+
 #include <gtest/gtest.h>
 
 namespace onbeat::run {
@@ -67,37 +69,41 @@ TEST(Doctor, KeptMeansOneToThreePlaces) {
   EXPECT_FALSE(at.kept());
 }
 
-/// What is wrong with these figures, one line each; empty when all goals hold.
-std::string missed_goals(const DoctorReport& report) {
-  std::string missed;
+/// The goals that these figures miss: what was measured over the limit.
+std::map<std::string, double> missed_goals(const DoctorReport& report) {
+  std::map<std::string, double> missed;
   const auto goal = [&missed](const std::string& name, double value, double limit) {
-    if (value > limit)
-      missed += name + ": " + std::to_string(value) + " > " + std::to_string(limit) + "\n";
+    if (value > limit) missed[name] = value / limit;
   };
-  goal("closed unit, ns", report.closed_ns_per_unit, report.clock_ns + 20);
-  goal("open unit, ns", report.open_ns_per_unit, 2 * report.clock_ns + 60);
-  goal("record, ns", report.record_ns, 10);
+  goal("closed unit", report.closed_ns_per_unit, report.clock_ns + 20);
+  goal("open unit", report.open_ns_per_unit, 2 * report.clock_ns + 60);
+  goal("record", report.record_ns, 10);
   for (const DoctorReport::AtRate& at : report.rates) {
     const std::string rate = std::to_string(at.rate) + "/s ";
     const auto lag = [&at](double p) { return static_cast<double>(at.lag.percentile(p).count()); };
     const auto floor = [&at](double p) {
       return static_cast<double>(at.floor_lag.percentile(p).count());
     };
-    if (!at.kept()) missed += rate + "achieved " + std::to_string(at.adherence()) + "\n";
-    goal(rate + "lag p50, ns", lag(50), 1.5 * floor(50));
-    goal(rate + "lag p99, ns", lag(99), 2 * floor(99));
+    if (!at.kept()) missed[rate + "achieved"] = at.adherence();
+    goal(rate + "lag p50", lag(50), 1.5 * floor(50));
+    // Of fewer samples it would be little else than their maximum.
+    if (at.lag.count() >= samples_needed(99)) goal(rate + "lag p99", lag(99), 2 * floor(99));
   }
   return missed;
 }
 
+// Each goal within three examinations: the machine is not always the test's own.
 TEST(MeasuredDoctor, TheGoalsHold) {
 #ifndef NDEBUG
   GTEST_SKIP() << "speed is that of a release build";
 #endif
   const StopFlag stop{0};
-  std::string missed = missed_goals(examine(doctor_plan(false), stop));
-  if (!missed.empty()) missed = missed_goals(examine(doctor_plan(false), stop));
-  EXPECT_EQ(missed, "");
+  auto missed = missed_goals(examine(doctor_plan(false), stop));
+  for (int again = 0; again < 2 && !missed.empty(); ++again) {
+    const auto now = missed_goals(examine(doctor_plan(false), stop));
+    std::erase_if(missed, [&](const auto& goal) { return !now.contains(goal.first); });
+  }
+  EXPECT_EQ(missed, (std::map<std::string, double>{}));
 }
 
 TEST(MeasuredDoctor, SpinningIsWithinTenMicrosecondsOfDue) {
