@@ -9,8 +9,8 @@ namespace onbeat::http {
 
 using net::NetError;
 
-Connector::Connector(net::Loop& loop, Peer& peer, Owner& owner)
-    : loop_(loop), peer_(peer), owner_(owner) {
+Connector::Connector(net::Loop& loop, Peer& peer, Owner& owner, std::string_view protocol)
+    : loop_(loop), peer_(peer), owner_(owner), protocol_(protocol) {
   peer_.ledger.by_address.resize(std::max(peer_.ledger.by_address.size(), peer_.addresses.size()));
 }
 
@@ -108,6 +108,11 @@ void Connector::on_secured() noexcept {
   if (const int error = transport_->connect_result(); error != 0) {
     failure_ = transport_->failure();
     return fail(NetError::tls, error == EPROTO ? 0 : error);
+  }
+  if (!protocol_.empty() && transport_->alpn() != protocol_) {
+    failure_ = "the peer did not agree to " + std::string(protocol_) + ": by ALPN it chose ";
+    failure_ += transport_->alpn().empty() ? "nothing" : transport_->alpn();
+    return fail(NetError::tls, 0);
   }
   tls_time_ = transport_->handshake_time();
   done();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace onbeat::http {
 
@@ -23,7 +24,8 @@ class Connector final : private net::Waiter {
     ~Owner() = default;
   };
 
-  Connector(net::Loop& loop, Peer& peer, Owner& owner);
+  /// `protocol`: what TLS must agree on by ALPN; empty: whatever it does.
+  Connector(net::Loop& loop, Peer& peer, Owner& owner, std::string_view protocol = {});
 
   /// To the next of the peer's addresses. It has no deadline of its own: cancel() ends it.
   void begin() noexcept;
@@ -52,6 +54,7 @@ class Connector final : private net::Waiter {
   net::Loop& loop_;
   Peer& peer_;
   Owner& owner_;
+  std::string_view protocol_;
   std::unique_ptr<net::Transport> transport_;
   Step step_ = Step::idle;
   bool tunnel_sent_ = false;

@@ -2,6 +2,7 @@
 // same for every version of HTTP. Belongs to its loop's thread.
 #pragma once
 
+#include "http/http2_memory.hpp"
 #include "net/error.hpp"
 #include "net/loop.hpp"
 #include "net/tls.hpp"
@@ -76,6 +77,7 @@ struct Peer {
 
   ConnectionLedger ledger;
   KnownResponse known;
+  Http2Memory memory;
   std::size_t next_address = 0;
 };
 
