@@ -1,101 +1,218 @@
 #include "report/chart.hpp"
 
-#include "options/format.hpp"
 #include "report/escape.hpp"
+#include "report/page.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace onbeat::report {
 namespace {
 
-constexpr double kWidth = 760, kHeight = 200;
-constexpr double kLeft = 70, kRight = 10, kTop = 26, kBottom = 24;
+// Lines are drawn in a square of this size that is stretched to the plot; text is not.
+constexpr double kSquare = 1000;
+// Labels of the x axis that are nearer to each other, in parts of it, are too many for a phone.
+constexpr double kApartOnAPhone = 0.16;
 
-// The next of 1, 2, 5 times a power of ten.
-double rounded_up(double value) {
-  if (value <= 0) return 1;
-  const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double step : {1.0, 2.0, 5.0}) {
-    if (value <= step * power * (1 + 1e-9)) return step * power;
-  }
-  return 10 * power;
+std::string_view name_of(Hue hue) {
+  static constexpr std::array<std::string_view, 8> kNames{"grey", "blue",   "green", "orange",
+                                                          "red",  "purple", "teal",  "pink"};
+  return kNames[static_cast<std::size_t>(hue)];
 }
 
-struct Scale {
-  double from, to, top;
-
-  [[nodiscard]] double x(double seconds) const {
-    return kLeft + (seconds - from) / (to - from) * (kWidth - kLeft - kRight);
-  }
-  [[nodiscard]] double y(double value) const {
-    return kHeight - kBottom - value / top * (kHeight - kTop - kBottom);
-  }
-};
-
-double highest(const Chart& chart) {
-  double top = 0;
-  for (const ChartLine& line : chart.lines) {
-    for (const auto& value : line.values) top = std::max(top, value.value_or(0));
-  }
-  return rounded_up(top);
+std::string percent(double part) {
+  std::string text = fmt::format("{:.2f}", 100 * part);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + "%";
 }
 
-std::string label(double x, double y, const char* anchor, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                     for_html(text));
-}
-
-std::string axes(const Chart& chart, const Scale& scale) {
-  std::string out = label(kLeft, 16, "start", fmt::format("{} ({})", chart.title, chart.unit));
-  for (const double part : {0.0, 0.5, 1.0}) {
-    const double value = part * scale.top;
-    out += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"grid\"/>",
-                       kLeft, kWidth - kRight, scale.y(value), scale.y(value));
-    out += label(kLeft - 6, scale.y(value) + 4, "end", options::number_text(value));
+std::string grid(const Chart& chart) {
+  std::string out;
+  for (const double tick : chart.y.ticks()) {
+    const std::string y = percent(1 - chart.y.at(tick));
+    out += fmt::format(
+        "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/>"
+        "<text x=\"-8\" y=\"{0}\" dy=\"4\" text-anchor=\"end\">{1}</text>\n",
+        y, for_html(chart.y_text(tick)));
   }
-  out += label(scale.x(scale.from), kHeight - 6, "start", options::number_text(scale.from) + " s");
-  out += label(scale.x(scale.to), kHeight - 6, "end", options::number_text(scale.to) + " s");
+  std::optional<double> kept;
+  for (const double tick : chart.x.ticks()) {
+    const double at = chart.x.at(tick);
+    const bool crowds = kept && at - *kept < kApartOnAPhone;
+    if (!crowds) kept = at;
+    out +=
+        fmt::format("<text x=\"{}\" y=\"100%\" dy=\"18\" text-anchor=\"middle\"{}>{}</text>\n",
+                    percent(at), crowds ? " class=\"crowds\"" : "", for_html(chart.x_text(tick)));
+  }
   return out;
 }
 
-std::string path(const ChartLine& line, const Chart& chart, const Scale& scale) {
-  std::string points;
-  bool pen_down = false;
-  for (std::size_t i = 0; i < std::min(line.values.size(), chart.seconds.size()); ++i) {
-    if (line.values[i]) {
-      points += fmt::format("{}{:.1f} {:.1f}", pen_down ? "L" : "M", scale.x(chart.seconds[i]),
-                            scale.y(*line.values[i]));
-    }
-    pen_down = line.values[i].has_value();
+std::string bands(const Chart& chart) {
+  std::string out;
+  for (const ChartBand& band : chart.bands) {
+    const double from = chart.x.at(band.from), to = chart.x.at(band.to);
+    if (to <= from) continue;
+    out += fmt::format(
+        "<rect class=\"band\" x=\"{}\" width=\"{}\" height=\"100%\"><title>{}</title></rect>\n",
+        percent(from), percent(to - from), for_html(band.why));
   }
-  return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>", points,
-                     for_html(line.color));
+  for (const ChartMark& mark : chart.marks) {
+    out += fmt::format(
+        "<line class=\"mark\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" "
+        "y2=\"100%\"><title>{1}</title></line>\n",
+        percent(chart.x.at(mark.at)), for_html(mark.what));
+  }
+  return out;
+}
+
+bool is_bound(const ChartLine& line, std::size_t i) {
+  return i < line.at_least.size() && line.at_least[i];
+}
+
+// The parts of a line that are drawn alike, each one path.
+struct Strokes {
+  std::string values, bounds, dots;  // dots: values with gaps on both sides
+};
+
+Strokes strokes_of(const Chart& chart, const ChartLine& line) {
+  Strokes strokes;
+  const std::size_t count = std::min(line.values.size(), chart.places.size());
+  const auto has = [&](std::size_t i) { return i < count && line.values[i].has_value(); };
+  const auto point = [&](std::size_t i) {
+    return fmt::format("{:.1f} {:.1f}", kSquare * chart.x.at(chart.places[i]),
+                       kSquare * (1 - chart.y.at(*line.values[i])));
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!has(i)) continue;
+    if (i != 0 && has(i - 1)) {
+      // The way to a lower bound is drawn as one.
+      const bool bound = is_bound(line, i);
+      const bool goes_on = i > 1 && has(i - 2) && is_bound(line, i - 1) == bound;
+      (bound ? strokes.bounds : strokes.values) +=
+          (goes_on ? "" : "M" + point(i - 1)) + "L" + point(i);
+    } else if (!has(i + 1)) {
+      strokes.dots += "M" + point(i) + "h0";
+    }
+  }
+  return strokes;
+}
+
+std::string paths(const Chart& chart, const ChartLine& line) {
+  constexpr double kWide = 4;  // what lies below others shines through
+  constexpr double kDot = 5;
+  const Strokes strokes = strokes_of(chart, line);
+  const auto path = [&](const std::string& points, std::string_view kind, double width) {
+    if (points.empty()) return std::string();
+    return fmt::format("<path class=\"{}{}{}\" stroke-width=\"{}\" d=\"{}\"/>\n", name_of(line.hue),
+                       line.width > kWide ? " wide" : "", kind, width, points);
+  };
+  return path(strokes.values, "", line.width) + path(strokes.bounds, " bound", line.width) +
+         path(strokes.dots, "", line.width + kDot);
+}
+
+std::string figure_text(const Chart& chart, const ChartLine& line, std::size_t i) {
+  if (i >= line.values.size() || !line.values[i]) return {};
+  return (is_bound(line, i) ? ">= " : "") + chart.y_text(*line.values[i]);
+}
+
+std::string place_text(const Chart& chart, std::size_t i) {
+  return i < chart.place_texts.size() ? chart.place_texts[i] : chart.x_text(chart.places[i]);
+}
+
+// One column for each place, as wide as what is nearest to it, whose figures show under the
+// pointer.
+std::string readouts(const Chart& chart) {
+  std::string out;
+  for (std::size_t i = 0; i < chart.places.size(); ++i) {
+    const double here = chart.x.at(chart.places[i]);
+    const double from = i == 0 ? 0 : (chart.x.at(chart.places[i - 1]) + here) / 2;
+    const double to =
+        i + 1 == chart.places.size() ? 1 : (here + chart.x.at(chart.places[i + 1])) / 2;
+    std::string text = place_text(chart, i) + ":";
+    const bool named = chart.lines.size() > 1;
+    for (const ChartLine& line : chart.lines) {
+      const std::string figure = figure_text(chart, line, i);
+      if (!figure.empty())
+        text += fmt::format("  {}{}{}", named ? line.name : "", named ? " " : "", figure);
+    }
+    out += fmt::format(
+        "<g class=\"point\"><rect x=\"{}\" width=\"{}\" height=\"100%\"/>"
+        "<text y=\"-8\">{}</text></g>\n",
+        percent(from), percent(std::max(to - from, 0.0)), for_html(text));
+  }
+  return out;
 }
 
 std::string legend(const Chart& chart) {
+  if (chart.lines.size() < 2) return {};
+  std::string out = "<p class=\"legend\">";
+  for (const ChartLine& line : chart.lines)
+    out += fmt::format("<span class=\"{}\">{}</span>", name_of(line.hue), for_html(line.name));
+  return out + "</p>\n";
+}
+
+Table table_of(const Chart& chart) {
+  Table table;
+  table.head.push_back(chart.x_name);
+  for (const ChartLine& line : chart.lines) table.head.push_back(line.name);
+  for (std::size_t i = 0; i < chart.places.size(); ++i) {
+    Row row{place_text(chart, i)};
+    for (const ChartLine& line : chart.lines) row.push_back(figure_text(chart, line, i));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string notes(const Chart& chart) {
   std::string out;
-  double x = kWidth - kRight;
-  for (auto line = chart.lines.rbegin(); line != chart.lines.rend(); ++line) {
-    out +=
-        fmt::format("<text x=\"{:.1f}\" y=\"16\" text-anchor=\"end\" style=\"fill:{}\">{}</text>",
-                    x, for_html(line->color), for_html(line->name));
-    x -= 12 + 8 * static_cast<double>(width_of(line->name));
+  if (!chart.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", for_html(chart.note));
+  if (!chart.names_marks) return out;
+  for (const ChartMark& mark : chart.marks) {
+    out += fmt::format("<p class=\"note\">{}: {}</p>\n", for_html(chart.x_text(mark.at)),
+                       for_html(mark.what));
   }
   return out;
 }
 
 }  // namespace
 
-std::string to_svg(const Chart& chart) {
-  if (chart.seconds.size() < 2 || chart.seconds.back() <= chart.seconds.front()) return {};
-  const Scale scale{chart.seconds.front(), chart.seconds.back(), highest(chart)};
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">", kWidth, kHeight);
-  out += axes(chart, scale) + legend(chart);
-  for (const ChartLine& line : chart.lines) out += path(line, chart, scale);
-  return out + "</svg>\n";
+std::optional<double> highest(const std::vector<ChartLine>& lines) {
+  std::optional<double> top;
+  for (const ChartLine& line : lines) {
+    for (const auto& value : line.values)
+      if (value) top = std::max(top.value_or(*value), *value);
+  }
+  return top;
+}
+
+std::optional<double> lowest(const std::vector<ChartLine>& lines) {
+  std::optional<double> bottom;
+  for (const ChartLine& line : lines) {
+    for (const auto& value : line.values)
+      if (value && *value > 0) bottom = std::min(bottom.value_or(*value), *value);
+  }
+  return bottom;
+}
+
+std::string to_html(const Chart& chart) {
+  if (!highest(chart.lines)) return {};
+  std::string out = fmt::format("<figure class=\"chart\"><figcaption><b>{}</b>{}</figcaption>\n",
+                                for_html(chart.title), for_html(chart.unit));
+  out += legend(chart);
+  out += fmt::format("<svg class=\"plot\" role=\"img\" aria-label=\"{}\">\n",
+                     for_html(chart.title + ", " + chart.unit));
+  out += grid(chart) + bands(chart);
+  out += fmt::format(
+      "<svg width=\"100%\" height=\"100%\" viewBox=\"0 0 {0} {0}\" preserveAspectRatio=\"none\" "
+      "overflow=\"visible\">\n",
+      kSquare);
+  for (const ChartLine& line : chart.lines) out += paths(chart, line);
+  out += "</svg>\n" + readouts(chart) + "</svg>\n" + notes(chart);
+  return out + details("as a table", to_html(table_of(chart))) + "</figure>\n";
 }
 
 }  // namespace onbeat::report

@@ -48,6 +48,16 @@ bool is_control(std::string_view sequence) {
   return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
 }
 
+// The 66 code points that are no characters: U+FDD0 to U+FDEF, and the last two of each plane.
+bool is_noncharacter(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 3 && byte(0) == 0xEF && byte(1) == 0xB7)
+    return byte(2) >= 0x90 && byte(2) <= 0xAF;
+  const std::size_t n = sequence.size();
+  if (n < 3 || byte(n - 1) < 0xBE || byte(n - 2) != 0xBF) return false;
+  return n == 3 ? byte(0) == 0xEF : (byte(1) & 0x0F) == 0x0F;
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
@@ -73,10 +83,11 @@ std::string for_html(std::string_view text) {
         return "&quot;";
       case '\'':
         return "&#39;";
-      case '\0':
-        return kReplacement;
-      default:
+      case '\t':
+      case '\n':
         return sequence;
+      default:
+        return is_control(sequence) || is_noncharacter(sequence) ? kReplacement : sequence;
     }
   });
 }

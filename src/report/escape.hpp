@@ -11,7 +11,9 @@ namespace onbeat::report {
 /// Valid UTF-8 on one line: control characters (C0, DEL, C1), which could steer a terminal, become
 /// U+FFFD.
 [[nodiscard]] std::string for_terminal(std::string_view text);
-/// Valid UTF-8 with & < > " ' escaped: inert in HTML text and in quoted attributes.
+/// Valid UTF-8 with & < > " ' escaped: inert in HTML text and in quoted attributes. What HTML does
+/// not allow, control characters but tab and line feed and code points that are no characters,
+/// becomes U+FFFD.
 [[nodiscard]] std::string for_html(std::string_view text);
 /// An RFC 4180 field: quoted where needed; what a spreadsheet would run as a formula gets a leading
 /// apostrophe.

@@ -29,7 +29,13 @@ TEST(Escape, TerminalsGetNoControlCharacters) {
 
 TEST(Escape, Html) {
   EXPECT_EQ(for_html("<a href='x' b=\"y\">&"), "&lt;a href=&#39;x&#39; b=&quot;y&quot;&gt;&amp;");
-  EXPECT_EQ(for_html("\0"s), "\xEF\xBF\xBD");
+  const std::string r = "\xEF\xBF\xBD";
+  EXPECT_EQ(for_html("\0\x1b\x7f\xC2\x85\r"s), r + r + r + r + r);
+  EXPECT_EQ(for_html("a\tb\n"), "a\tb\n");
+  for (const char* none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF", "\xEF\xB7\x90", "\xF0\x9F\xBF\xBE"})
+    EXPECT_EQ(for_html(none), r);
+  for (const char* good : {"\xEF\xBF\xBD", "\xEF\xB7\xB0", "\xF0\x9F\xBE\xBF", "\xE2\xBF\xBF"})
+    EXPECT_EQ(for_html(good), good);
 }
 
 TEST(Escape, Csv) {

@@ -1,12 +1,14 @@
 #include "report/html.hpp"
 
 #include "options/format.hpp"
-#include "report/chart.hpp"
 #include "report/escape.hpp"
+#include "report/html_tables.hpp"
+#include "report/page.hpp"
+#include "report/run_charts.hpp"
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
 
 namespace onbeat::report {
 namespace {
@@ -15,220 +17,218 @@ using kernel::Duration;
 using kernel::Histogram;
 using options::format_count;
 using options::format_duration;
-using options::format_number;
+using options::format_percent;
 using run::Report;
 
-constexpr std::string_view kStyle = R"(<style>
-:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem}
-th,td{padding:.15rem .8rem;text-align:right;border-bottom:1px solid #8884}
-th:first-child,td:first-child{text-align:left}
-.verdict{font-size:1.4rem;font-weight:600}
-.valid{color:#16803c}.degraded{color:#a16207}.invalid{color:#b91c1c}
-svg{width:100%;font:12px system-ui,sans-serif}svg text{fill:currentColor}.grid{stroke:#8884}
-.scroll{max-height:24rem;overflow:auto}
-</style>
-)";
-
-using Row = std::vector<std::string>;
-
-// Cells are escaped here, so that no table can forget it.
-std::string table_row(const Row& cells, const char* tag) {
-  std::string out = "<tr>";
-  for (const std::string& cell : cells) out += fmt::format("<{0}>{1}</{0}>", tag, for_html(cell));
-  return out + "</tr>\n";
+Tone tone_of(run::Status status) {
+  return status == run::Status::valid      ? Tone::good
+         : status == run::Status::degraded ? Tone::warning
+                                           : Tone::bad;
 }
 
-std::string table(const Row& head, const std::vector<Row>& rows) {
-  std::string out = "<table>\n" + table_row(head, "th");
-  for (const Row& row : rows) out += table_row(row, "td");
-  return out + "</table>\n";
+std::string plural(std::uint64_t count, const char* thing) {
+  return fmt::format("{} {}{}", format_count(count), thing, count == 1 ? "" : "s");
 }
 
-std::string duration_cell(std::optional<Duration> duration) {
-  return duration ? format_duration(*duration) : "n/a";
+std::string named(const run::NamedCounts& counts) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, count] : counts) {
+    if (++shown > kMost) return text + ", ...";
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, format_count(count));
+  }
+  return text;
 }
 
-std::string verdict(const Report& report) {
-  const std::string status =
-      report.error ? "failed" : std::string(to_string(report.verdict.status));
-  std::string out =
-      fmt::format("<p class=\"verdict {}\">{}</p>\n", report.error ? "invalid" : status, status);
+// Whether the requests succeeded, and what was demanded of them.
+Card good_card(const Report& report) {
+  const kernel::Counts& counts = report.total.counts;
+  Card card{.question = "Was it good?", .answer = "", .tone = Tone::neutral};
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count(report.thresholds, false, &run::ThresholdResult::passed));
+  if (report.error || counts.started == 0) {
+    card.answer = "No: nothing was sent";
+    card.tone = Tone::bad;
+    return card;
+  }
+  const double share = 100.0 * static_cast<double>(counts.ok) / static_cast<double>(counts.started);
+  // Never rounded up to all.
+  const std::string succeeded =
+      fmt::format("{} succeeded", share > 99.9 && counts.ok != counts.started && share > 99.95
+                                      ? "> 99.9%"
+                                      : format_percent(share));
+  if (report.thresholds.empty()) {
+    card.answer = succeeded;
+    card.tone = counts.ok == 0                ? Tone::bad
+                : counts.ok == counts.started ? Tone::good
+                                              : Tone::neutral;
+    card.remarks.emplace_back("no threshold was set");
+  } else {
+    card.answer = failed == 0 ? "Passed" : "Failed";
+    card.tone = failed == 0 ? Tone::good : Tone::bad;
+    card.remarks.push_back(failed == 0
+                               ? plural(report.thresholds.size(), "threshold") + " passed"
+                               : fmt::format("{} of {} failed", failed,
+                                             plural(report.thresholds.size(), "threshold")));
+    card.remarks.push_back(succeeded);
+  }
+  card.remarks.push_back(
+      fmt::format("{} of {} requests", format_count(counts.ok), format_count(counts.started)));
+  if (!report.errors.empty()) card.remarks.push_back("errors: " + named(report.errors));
+  return card;
+}
+
+Card reached_card(const Report& report) {
+  const kernel::Counts& counts = report.total.counts;
+  Card card{.question = "What was reached?", .answer = "n/a", .tone = Tone::neutral};
+  const auto achieved = run::per_second(counts.started, report.issue);
+  if (!achieved) return card;
+  card.answer = options::format_rate(*achieved);
+  if (report.arrivals.empty()) {
+    card.remarks.push_back(
+        fmt::format("what the target gave to {}", plural(report.concurrency, "worker")));
+  } else {
+    const auto planned = run::per_second(counts.planned, report.issue);
+    card.remarks.push_back(fmt::format("of {} planned", options::format_rate(planned.value_or(0))));
+    const std::uint64_t lost = counts.missed() + counts.saturated;
+    card.remarks.push_back(lost == 0 ? "every planned request was sent"
+                                     : fmt::format("{} of {} were never sent", format_count(lost),
+                                                   plural(counts.planned, "planned request")));
+  }
+  card.remarks.push_back("for " + format_duration(report.issue));
+  return card;
+}
+
+Card tail_card(const Report& report) {
+  const Histogram& main = run::headline(report);
+  Card card{.question = "What was the tail?", .answer = "n/a", .tone = Tone::neutral};
+  if (main.empty()) return card;
+  const auto text = [](Duration value, bool bound) {
+    return (bound ? ">= " : "") + format_duration(value);
+  };
+  if (const auto p99 = run::shown_percentile(main, 99, report.tail_samples)) {
+    const bool bound = main.percentile_is_lower_bound(99);
+    card.answer = "p99 " + text(*p99, bound);
+    card.remarks.push_back(bound ? "at least 1 of 100 requests took that long or never ended"
+                                 : "99 of 100 requests took at most that");
+  } else {
+    card.answer = "max " + text(main.max(), main.max_is_lower_bound());
+    card.remarks.push_back(fmt::format("too few for a p99: {}", plural(main.count(), "sample")));
+  }
+  card.remarks.push_back(fmt::format("half at most {}, the longest {}",
+                                     text(main.percentile(50), main.percentile_is_lower_bound(50)),
+                                     text(main.max(), main.max_is_lower_bound())));
+  card.remarks.emplace_back(report.open ? "response time, from when each was due"
+                                        : "service time, from when each was sent");
+  return card;
+}
+
+Card trust_card(const Report& report) {
+  Card card{.question = "Can I trust it?", .answer = "n/a", .tone = Tone::neutral};
   if (report.error) {
-    out += fmt::format("<p>{}: {}</p>\n", for_html(report.error->klass),
-                       for_html(report.error->message));
-    if (!report.error->hint.empty())
-      out += fmt::format("<p>{}</p>\n", for_html(report.error->hint));
+    card.remarks.emplace_back("there are no figures");
+    return card;
+  }
+  const run::Verdict& verdict = report.verdict;
+  card.tone = tone_of(verdict.status);
+  switch (verdict.status) {
+    case run::Status::valid:
+      card.answer = "Yes: valid";
+      break;
+    case run::Status::degraded:
+      card.answer = "In part: degraded";
+      break;
+    case run::Status::invalid:
+      card.answer = "No: invalid";
+      break;
+  }
+  const auto applied = std::ranges::count_if(verdict.checks, [](const run::Check& check) {
+    return check.state != run::Check::State::not_applicable;
+  });
+  if (verdict.status == run::Status::valid) {
+    if (applied != 0)
+      card.remarks.push_back(fmt::format("{} of the measurement found no fault",
+                                         plural(static_cast<std::uint64_t>(applied), "check")));
+    return card;
+  }
+  for (const run::Reason& reason : verdict.reasons) {
+    if (reason.status != run::Status::valid)
+      card.remarks.push_back(fmt::format("{}: {}", reason.code, fmt::join(reason.figures, ", ")));
+  }
+  return card;
+}
+
+// One line of a list of findings; `code` and `remark` may be empty.
+std::string finding(Tone tone, std::string_view word, std::string_view text, std::string_view code,
+                    std::string_view remark) {
+  std::string out =
+      fmt::format("<li class=\"{}\"><b>{}</b> {}", to_string(tone), for_html(word), for_html(text));
+  if (!code.empty()) out += fmt::format(" <code>{}</code>", for_html(code));
+  if (!remark.empty()) out += fmt::format("<p>{}</p>", for_html(remark));
+  return out + "</li>\n";
+}
+
+std::string list(const std::string& findings) {
+  return findings.empty() ? findings : "<ul class=\"findings\">\n" + findings + "</ul>\n";
+}
+
+// What the run says about itself, the gravest first.
+std::string reasons(const Report& report) {
+  std::string findings;
+  if (report.error) {
+    findings +=
+        finding(Tone::bad, report.error->klass, report.error->message, "", report.error->hint);
   }
   for (const run::Reason& reason : report.verdict.reasons) {
-    out += fmt::format("<p class=\"{}\">{} <em>{}</em> ({})</p>\n", to_string(reason.status),
-                       for_html(reason.message), for_html(reason.remedy), for_html(reason.code));
+    const bool note = reason.status == run::Status::valid;
+    const char* word = note                                     ? "note"
+                       : reason.status == run::Status::degraded ? "caveat"
+                                                                : "invalid";
+    findings += finding(note ? Tone::neutral : tone_of(reason.status), word, reason.message,
+                        reason.code, reason.remedy);
   }
-  if (report.thresholds.empty()) return out;
-  std::vector<Row> rows;
+  return list(findings);
+}
+
+std::string thresholds(const Report& report) {
+  std::string findings;
   for (const run::ThresholdResult& threshold : report.thresholds) {
-    rows.push_back({threshold.expr, threshold.passed ? "pass" : "fail", threshold.actual_text,
-                    threshold.reason});
+    findings += finding(threshold.passed ? Tone::good : Tone::bad,
+                        threshold.passed ? "pass" : "fail", threshold.expr, "",
+                        threshold.passed ? "it is " + threshold.actual_text : threshold.reason);
   }
-  return out + table({"threshold", "result", "actual", "reason"}, rows);
+  return list(findings);
 }
 
-std::string rate_cell(std::optional<double> rate) {
-  return rate ? format_number(*rate, 1) + "/s" : "n/a";
-}
-
-std::string summary(const Report& report) {
-  const kernel::Counts& counts = report.total.counts;
-  std::vector<Row> rows{{"target", report.target},
-                        {"load", report.load_text},
-                        {"started at", report.started_at},
-                        {"ended", report.end_reason}};
-  if (report.open) {
-    rows.push_back({"planned", format_count(counts.planned) + ", " +
-                                   rate_cell(run::per_second(counts.planned, report.issue))});
-    rows.push_back({"missed", format_count(counts.missed())});
-    rows.push_back({"saturated", format_count(counts.saturated)});
-  }
-  rows.push_back({report.open ? "started" : "started (the rate is what the target gave)",
-                  format_count(counts.started) + ", " +
-                      rate_cell(run::per_second(counts.started, report.issue))});
-  for (const auto& [name, count] : {std::pair{"ok", counts.ok},
-                                    {"failed", counts.failed},
-                                    {"timed out", counts.timed_out},
-                                    {"cancelled", counts.cancelled},
-                                    {"in flight at end", counts.in_flight_at_end},
-                                    {"of the warm-up, excluded", report.warmup_excluded}}) {
-    rows.push_back({name, format_count(count)});
-  }
-  return "<h2>Summary</h2>\n" + table({"", ""}, rows);
-}
-
-Row latency_row(const std::string& name, const Histogram& histogram, const Report& report) {
-  Row row{name, format_count(histogram.count())};
-  for (const double p : report.percentiles) {
-    const auto value = run::shown_percentile(histogram, p, report.tail_samples);
-    const bool bound = value && histogram.percentile_is_lower_bound(p);
-    row.push_back((bound ? ">= " : "") + duration_cell(value));
-  }
-  const auto max = histogram.empty() ? std::nullopt : std::optional(histogram.max());
-  row.push_back((histogram.max_is_lower_bound() ? ">= " : "") + duration_cell(max));
-  return row;
-}
-
-Row latency_head(const Report& report, const char* first) {
-  Row head{first, "count"};
-  for (const double p : report.percentiles) head.push_back("p" + options::number_text(p));
-  head.emplace_back("max");
-  return head;
-}
-
-std::string latency(const Report& report) {
-  const kernel::Interval& total = report.total;
-  std::vector<Row> rows;
-  if (report.open) rows.push_back(latency_row("response (from when due)", total.response, report));
-  rows.push_back(latency_row("service (from when sent)", total.service, report));
-  if (report.open) {
-    rows.push_back(latency_row("wait (for a free worker)", total.wait, report));
-    rows.push_back(latency_row("lag (of the generator)", total.lag, report));
-  }
-  rows.push_back(latency_row("failed", total.failed, report));
-  std::string out = "<h2>Latency</h2>\n" + table(latency_head(report, ""), rows);
-  if (report.endpoints.size() < 2) return out;
-  rows.clear();
-  for (const run::Endpoint& endpoint : report.endpoints) {
-    rows.push_back(
-        latency_row(endpoint.name, report.open ? endpoint.response : endpoint.service, report));
-  }
-  return out + "<h2>Endpoints</h2>\n" + table(latency_head(report, "endpoint"), rows);
-}
-
-std::string outcomes(const Report& report) {
-  std::vector<Row> codes, errors;
-  for (const auto& [code, count] : report.codes) codes.push_back({code, format_count(count)});
-  for (const auto& [name, count] : report.errors) {
-    const auto sample = report.error_samples.find(name);
-    errors.push_back(
-        {name, format_count(count), sample == report.error_samples.end() ? "" : sample->second});
-  }
-  std::string out;
-  if (!codes.empty()) out += "<h2>Codes</h2>\n" + table({"code", "count"}, codes);
-  if (!errors.empty()) out += "<h2>Errors</h2>\n" + table({"class", "count", "a sample"}, errors);
-  return out;
-}
-
-// The length of interval i: rows hold ends only.
-Duration length_of(const Report& report, std::size_t i) {
-  return report.series[i].t - (i == 0 ? Duration{} : report.series[i - 1].t);
-}
-
-std::string charts(const Report& report) {
-  Chart rate{.title = "rate", .unit = "per second", .seconds = {}, .lines = {}};
-  ChartLine planned{"planned", "#9ca3af", {}}, started{"started", "#2563eb", {}},
-      ok{"ok", "#16a34a", {}};
-  Chart p99{.title = std::string(run::headline_name(report)) + " time",
-            .unit = "ms",
-            .seconds = {},
-            .lines = {}};
-  ChartLine median{"p50", "#2563eb", {}}, tail{"p99", "#dc2626", {}};
-  const auto ms = [](std::optional<Duration> value) {
-    return value ? std::optional(static_cast<double>(value->count()) / 1e6) : std::nullopt;
+std::string subtitle(const Report& report) {
+  std::string text = report.load_text;
+  const auto add = [&text](const std::string& more) {
+    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   };
-  for (std::size_t i = 0; i < report.series.size(); ++i) {
-    const run::SeriesRow& row = report.series[i];
-    rate.seconds.push_back(std::chrono::duration<double>(row.t).count());
-    planned.values.push_back(run::per_second(row.counts.planned, length_of(report, i)));
-    started.values.push_back(run::per_second(row.counts.started, length_of(report, i)));
-    ok.values.push_back(run::per_second(row.counts.ok, length_of(report, i)));
-    median.values.push_back(ms(row.p50));
-    tail.values.push_back(ms(row.p99));
-  }
-  p99.seconds = rate.seconds;
-  if (report.open) rate.lines.push_back(std::move(planned));
-  rate.lines.push_back(std::move(started));
-  rate.lines.push_back(std::move(ok));
-  p99.lines = {std::move(median), std::move(tail)};
-  return to_svg(rate) + to_svg(p99);
+  if (!report.name.empty()) add(report.target);
+  add(report.started_at);
+  return text;
 }
 
-std::string series(const Report& report) {
-  if (report.series.empty()) return {};
-  std::vector<Row> rows;
-  for (const run::SeriesRow& row : report.series) {
-    rows.push_back({format_duration(row.t), format_count(row.counts.planned),
-                    format_count(row.counts.started), format_count(row.counts.ok),
-                    format_count(row.counts.failed), duration_cell(row.p50), duration_cell(row.p99),
-                    format_count(row.in_flight), fmt::format("{}", fmt::join(row.events, "; "))});
-  }
-  return "<h2>Over time</h2>\n" + charts(report) + "<div class=\"scroll\">\n" +
-         table({"until", "planned", "started", "ok", "failed", "p50", "p99", "in flight", "events"},
-               rows) +
-         "</div>\n";
-}
-
-std::string origin(const Report& report) {
-  std::vector<Row> rows;
-  for (const run::OptionValue& option : report.options) {
-    rows.push_back({option.key, option.value, option.source});
-  }
-  return "<h2>Options</h2>\n" + table({"option", "value", "from"}, rows) +
-         fmt::format("<p>onbeat {} ({}), {}; {} cores, {}, {}; seed {}</p>\n",
-                     for_html(report.version), for_html(report.commit), for_html(report.compiler),
-                     report.host.cores, for_html(report.host.cpu), for_html(report.host.kernel),
-                     report.seed);
+std::string footer(const Report& report) {
+  return fmt::format(
+      "<footer>onbeat {} ({}). Times are exact to the histogram's 3 digits; \">=\" is a lower "
+      "bound.</footer>\n",
+      for_html(report.version), for_html(report.commit));
 }
 
 }  // namespace
 
 std::string to_html(const Report& report) {
-  const std::string title = report.name.empty() ? report.target : report.name;
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{0} - "
-      "Onbeat</title>\n{1}</head>\n"
-      "<body>\n<h1>{0}</h1>\n{2}{3}{4}{5}{6}{7}</body>\n</html>\n",
-      for_html(title), kStyle, verdict(report), summary(report), latency(report), outcomes(report),
-      series(report), origin(report));
+  const std::string charts = charts_html(report);
+  const std::string body =
+      cards({good_card(report), reached_card(report), tail_card(report), trust_card(report)}) +
+      section("Thresholds", thresholds(report)) + section("What to know", reasons(report)) +
+      section("Latency", latency_html(report)) +
+      section("Charts", charts.empty() ? "" : "<div class=\"charts\">\n" + charts + "</div>\n") +
+      section("All figures", tables_html(report)) + footer(report);
+  return page(report.name.empty() ? report.target : report.name, subtitle(report), body);
 }
 
 }  // namespace onbeat::report

@@ -1,5 +1,5 @@
-// The report as one HTML file that needs no network: verdict, summary, latencies, rate and p99 over
-// time.
+// The report as one HTML file that needs no network: first whether it was good, what was reached,
+// the tail, and whether to trust it; then the charts, and every figure as a table.
 #pragma once
 
 #include "run/report.hpp"
