@@ -484,6 +484,14 @@ class Outputs(Suite):
         self.assertEqual(failed.returncode, 4)
         self.assertIn("< HTTP/1.1 503", failed.stdout)
 
+    def test_once_follows_no_redirect_and_says_so(self):
+        def serve(connection):
+            while onbeat.read_request(connection):
+                connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")
+        with onbeat.Server(serve) as server:
+            self.assertIn("* not followed: --once sends one request\n", onbeat.run("http", server.url, "-L", "--once").stdout)
+            self.assertNotIn("not followed", onbeat.run("http", server.url, "--once").stdout)
+
     def test_once_sends_one_request(self):
         seen = []
 

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace onbeat::bench {
@@ -101,6 +102,8 @@ void Maker::open_data(std::uint64_t seed) {
     auto source = document::DataSource::open({.path = file.path, .name = file.name, .seed = seed});
     if (!source) {
       problems_.insert(problems_.end(), source.error().begin(), source.error().end());
+      scope_.unread.push_back(file.name.empty() ? std::filesystem::path(file.path).stem().string()
+                                                : file.name);
       continue;
     }
     const auto variables = (*source)->variables();

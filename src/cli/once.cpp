@@ -104,6 +104,9 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
                       outcome.error == net::NetError::none ? "done" : "ended", stamp(end),
                       options::format_size(outcome.bytes_sent),
                       options::format_size(outcome.bytes_received));
+  if (target.plan.options.redirects > 0 && outcome.status >= 300 && outcome.status < 400) {
+    text += "* not followed: --once sends one request\n";
+  }
   if (!print(stdout, text)) return static_cast<int>(run::ExitCode::usage);
   if (outcome.error != net::NetError::none) {
     print(stderr,

@@ -39,6 +39,8 @@ enum class Place : std::uint8_t {
 struct Scope {
   std::vector<std::string> variables;  // "user.id"; the index is the variable's slot
   std::function<std::optional<std::string>(const std::string& name)> environment;
+  /// Sources that could not be read, a problem of its own: any variable of theirs is taken.
+  std::vector<std::string> unread;
   /// Counts random functions over all texts of a request, so that each draws its own values.
   std::uint32_t next_position = 0;
 };

@@ -133,6 +133,8 @@ void TemplateParser::named(std::string_view name, std::size_t at) {
 }
 
 void TemplateParser::unknown_variable(std::string_view name, std::size_t at) {
+  const std::string_view source = name.substr(0, name.find('.'));
+  if (std::ranges::find(scope_.unread, source) != scope_.unread.end()) return;
   constexpr std::size_t kMostShown = 8;
   const std::vector<std::string_view> known(scope_.variables.begin(), scope_.variables.end());
   std::string hint;

@@ -275,6 +275,13 @@ TEST(Template, WithoutDataTheHintSaysWhereVariablesComeFrom) {
             "variables come from a data file; \\{{ stands for plain braces");
 }
 
+TEST(Template, VariablesOfASourceThatCouldNotBeReadAreNoFurtherProblem) {
+  Scope scope;
+  scope.unread = {"user"};
+  EXPECT_TRUE(Template::compile("{{user.id}}", Place::text, scope));
+  EXPECT_FALSE(Template::compile("{{users.id}}", Place::text, scope));
+}
+
 TEST(Template, ManyOpenBracesTakeLinearTime) {
   std::string text(std::size_t{1} << 21, '{');
   text += "}}";

@@ -81,12 +81,27 @@ class Walk {
         foreign_flags(), [&](const ForeignFlag& known) { return known.flag == flag; });
     const Option* option = find_letter(arg[1], command_.id);
     if (option == nullptr || (foreign && flag.size() > 2)) return unknown(flag, attached);
-    const std::string shown(arg.substr(0, 2));
-    if (arg.size() == 2) return take_value(*option, shown, nullptr, 0);
-    if (option->kind == Kind::flag && arg[2] != '=') {
-      return problem(std::string(arg), fmt::format("{} takes no value", shown));
+    letters(arg, *option);
+  }
+
+  /// -kL as curl and getopt read it: flags, the last of which may take a value: -kLd10s.
+  void letters(std::string_view arg, const Option& first) {
+    const Option* option = &first;
+    for (std::size_t at = 1; option != nullptr; option = find_letter(arg[at], command_.id)) {
+      const std::string shown{'-', arg[at++]};
+      if (option->kind != Kind::flag) {
+        if (at == arg.size()) return take_value(*option, shown, nullptr, 0);
+        return take_value(*option, shown, &arg, arg[at] == '=' ? at + 1 : at);
+      }
+      if (at < arg.size() && arg[at] == '=') {
+        return problem(std::string(arg), fmt::format("{} takes no value", shown));
+      }
+      take_value(*option, shown, nullptr, 0);
+      if (at == arg.size()) return;
+      if (find_letter(arg[at], command_.id) == nullptr) {
+        return problem(std::string(arg), fmt::format("unknown flag -{}", arg[at]));
+      }
     }
-    take_value(*option, shown, &arg, arg[2] == '=' ? 3 : 2);
   }
 
   /// `attached`: the argument in which the value begins at `at`; null: the value is the next

@@ -53,6 +53,18 @@ TEST(Arguments, FlagsWithoutAValue) {
             "error: --strict: a flag is true or false, or has no value\n  yes\n  ^\n");
 }
 
+TEST(Arguments, LettersTogether) {
+  for (const std::string_view together : {"-kLc10", "-kLc=10"}) {
+    EXPECT_EQ(settings(parse("http", {together, "u"})),
+              (Texts{"insecure=true", "location=true", "concurrency=10", "u"}));
+  }
+  EXPECT_EQ(settings(parse("http", {"-kLc", "10", "u"})),
+            (Texts{"insecure=true", "location=true", "concurrency=10", "u"}));
+  EXPECT_EQ(problems(parse("http", {"-kL=true", "u"}).problems),
+            "error: -kL=true: -L takes no value\n");
+  EXPECT_EQ(problems(parse("http", {"-kY", "u"}).problems), "error: -kY: unknown flag -Y\n");
+}
+
 TEST(Arguments, RepeatableOptionsKeepTheirOrder) {
   EXPECT_EQ(settings(parse("http", {"u", "-H", "A: 1", "-HB: 2", "--header=C: =3"})),
             (Texts{"header=A: 1", "header=B: 2", "header=C: =3", "u"}));

@@ -219,7 +219,8 @@ class Builder {
             fmt::format("{} connections are more than the {} requests in flight ever need",
                         format_count(connections), format_count(workers)),
             fmt::format("--concurrency {}, or fewer connections", connections));
-    } else if (connections < workers && closed && command_.id == kHttp) {
+    } else if (connections < workers && closed && command_.id == kHttp &&
+               !settings_.has("pipeline")) {
       warn("connections",
            fmt::format(
                "{} of {} workers can be busy at once: HTTP/1.1 takes one request a connection",

@@ -245,6 +245,7 @@ TEST(LoadOptions, C1_WhatHasNoEffectIsAWarning) {
   EXPECT_EQ(warnings({"--connections", "5"}),
             "--connections: 5 of 10 workers can be busy at once: HTTP/1.1 takes one request a "
             "connection\n");
+  EXPECT_EQ(warnings({"--connections", "5", "--pipeline", "2"}), "");
   EXPECT_EQ(warnings({"--abort-on", "error_rate > 1% over 20s"}),
             "--abort-on: a window of 20s is never full in a run of 10s\n");
 }

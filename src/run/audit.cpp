@@ -256,7 +256,8 @@ void Auditor::explain_held_back(std::uint64_t held_back) {
 }
 
 void Auditor::sustained() {
-  if (!report_.open || counts_.planned == 0) return not_applicable("sustained");
+  const bool at_a_rate = report_.open || !report_.arrivals.empty();  // or paced
+  if (!at_a_rate || counts_.planned == 0) return not_applicable("sustained");
   const std::uint64_t held_back = counts_.missed_waited + counts_.missed_at_end + counts_.saturated;
   const double share = ratio(static_cast<double>(held_back), static_cast<double>(counts_.planned));
   const Histogram& wait = report_.total.wait;

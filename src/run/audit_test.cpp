@@ -227,6 +227,15 @@ TEST(Audit, SustainedFiresForEachWayOfBeingHeldBack) {
   EXPECT_EQ(state_of(report, "sustained"), State::degraded);
 }
 
+TEST(Audit, SustainedJudgesPacedRunsToo) {
+  Report report = healthy_closed();
+  report.arrivals = "even";
+  report.total.counts.missed_at_end = report.total.counts.planned / 2;
+  EXPECT_EQ(state_of(report, "sustained"), State::degraded);
+  report.total.counts.missed_at_end = 0;
+  EXPECT_EQ(state_of(report, "sustained"), State::ok);
+}
+
 TEST(Audit, M18_TheTargetDidNotSustainIsTheTargetsFault) {
   Report report = healthy_open();
   unstarted(report, &kernel::Counts::missed_waited, 5'000);

@@ -43,7 +43,8 @@ constexpr Explanation kExplanations[] = {
      "The cause is a generator "
      "that was starved or suspended, or a rate beyond what its threads can do."},
     {"sustained",
-     "In an open run the arrivals come at their own pace. When no worker was free, they waited, "
+     "In a run at a rate the arrivals come at their own pace. When no worker was free, they "
+     "waited, "
      "and some were never "
      "started. Either the target did not sustain the rate, or the ceiling of work in flight "
      "(--concurrency) was too low "
