@@ -137,7 +137,7 @@ class Documents(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def test_flags_in_prose_are_in_the_help(self):
-        known = flags_of("http") | flags_of("target", "http") | flags_of("doctor")
+        known = flags_of("http") | flags_of("target", "http") | flags_of("target", "grpc") | flags_of("doctor")
         self.assertGreater(len(known), 30)
         for path in USER_DOCUMENTS:
             for span in spans(ours(path)):
@@ -147,7 +147,7 @@ class Program(unittest.TestCase):
                             self.assertIn(flag, known)
 
     def test_flags_in_commands_are_in_their_help(self):
-        for command in ("target http", "doctor", "profiles"):
+        for command in ("target http", "target grpc", "doctor", "profiles"):
             known = flags_of(*command.split())
             for path in USER_DOCUMENTS:
                 for line, words in commands(path, command):
@@ -189,7 +189,7 @@ class Program(unittest.TestCase):
 
     def test_target_commands_are_understood(self):
         for path in USER_DOCUMENTS:
-            for line, words in commands(path, "target http"):
+            for line, words in [*commands(path, "target http"), *commands(path, "target grpc")]:
                 # An address of no host of ours: the options are read, and listening fails.
                 with self.subTest(document=path.name, line=line):
                     self.assertIn("cannot listen", onbeat(*words, "--address", "192.0.2.1").stderr)

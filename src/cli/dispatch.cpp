@@ -49,7 +49,8 @@ int run_command(const options::Command& command, const options::Arguments& argum
     case options::kHttp:
       return http_command(command, gathered.settings);
     case options::kTarget:
-      return target_command(gathered.settings);
+    case options::kGrpcTarget:
+      return target_command(command.id, gathered.settings);
     case options::kDoctor:
       return doctor_command(gathered.settings);
     case options::kProfiles:

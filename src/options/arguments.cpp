@@ -236,17 +236,20 @@ Problem no_command(std::string_view first, std::string_view second) {
     return {{}, "a command is missing before the URL", "onbeat http URL", {}, 0};
   }
   std::vector<std::string_view> names;
+  std::string kinds;
   for (const Command& command : commands()) {
     const std::string_view name = command.name;
-    if (name.starts_with(first) && name.substr(first.size()).starts_with(' ')) {
-      return {fmt::format("onbeat {}", first),
-              second.empty() ? std::string("a kind is missing")
-                             : fmt::format("unknown kind {}", quote(second)),
-              fmt::format("onbeat {} {}", name, command.synopsis),
-              {},
-              0};
-    }
+    if (name.starts_with(first) && name.substr(first.size()).starts_with(' '))
+      kinds += fmt::format("{}onbeat {} {}", kinds.empty() ? "" : ", or ", name, command.synopsis);
     names.push_back(name);
+  }
+  if (!kinds.empty()) {
+    return {fmt::format("onbeat {}", first),
+            second.empty() ? std::string("a kind is missing")
+                           : fmt::format("unknown kind {}", quote(second)),
+            kinds,
+            {},
+            0};
   }
   const auto near = nearest(first, names);
   return {{},

@@ -98,7 +98,7 @@ TEST(Arguments, AllProblemsAtOnce) {
             "error: -n: given twice\n"
             "  hint: only one of them can count\n"
             "error: --port: does not apply to `http`\n"
-            "  hint: it belongs to `target http`\n"
+            "  hint: it belongs to `target http`, `target grpc`\n"
             "error: --streams: not in this version\n"
             "error: --timeout: its value is missing\n"
             "  hint: --timeout TIME\n");
@@ -193,9 +193,12 @@ TEST(Invocation, FindsTheCommand) {
             "error: unknown command \"frobnicate\"\n  hint: onbeat --help lists them all\n");
   EXPECT_EQ(name({"bench"}), "error: onbeat bench: not in this version\n");
   EXPECT_EQ(name({"target"}),
-            "error: onbeat target: a kind is missing\n  hint: onbeat target http [options]\n");
-  EXPECT_EQ(name({"target", "grpc"}),
-            "error: onbeat target: unknown kind \"grpc\"\n  hint: onbeat target http [options]\n");
+            "error: onbeat target: a kind is missing\n"
+            "  hint: onbeat target http [options], or onbeat target grpc [options]\n");
+  EXPECT_EQ(name({"target", "grpc", "--port", "1"}), "target grpc 2");
+  EXPECT_EQ(name({"target", "smtp"}),
+            "error: onbeat target: unknown kind \"smtp\"\n"
+            "  hint: onbeat target http [options], or onbeat target grpc [options]\n");
   EXPECT_EQ(name({"http://u"}),
             "error: a command is missing before the URL\n  hint: onbeat http URL\n");
   EXPECT_EQ(

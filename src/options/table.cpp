@@ -8,7 +8,6 @@
 namespace onbeat::options {
 namespace {
 
-constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kMostWorkers = 1'000'000;
 
 std::vector<Option> load_rows() {
@@ -314,54 +313,6 @@ std::vector<Option> output_rows() {
 
 std::vector<Option> other_rows() {
   return {
-      // Target
-      {.name = "port",
-       .value = "P",
-       .kind = Kind::count,
-       .standard = "a free one, printed",
-       .help = "The port to listen on",
-       .group = Group::target,
-       .commands = kTarget,
-       .highest = 65535},
-      {.name = "address",
-       .value = "IP",
-       .kind = Kind::path,
-       .standard = "127.0.0.1",
-       .help = "The address to listen on",
-       .group = Group::target,
-       .commands = kTarget},
-      {.name = "delay",
-       .value = "TIME",
-       .kind = Kind::duration,
-       .standard = "0s",
-       .help = "How long each answer is held back",
-       .group = Group::target,
-       .commands = kTarget},
-      {.name = "bytes",
-       .value = "SIZE",
-       .kind = Kind::size,
-       .standard = "0",
-       .help = "The size of each answer's body",
-       .group = Group::target,
-       .commands = kTarget},
-      {.name = "threads",
-       .value = "N",
-       .kind = Kind::count,
-       .standard = "1",
-       .help = "Event loops, one thread each",
-       .group = Group::target,
-       .commands = kTarget,
-       .lowest = 1,
-       .highest = kMostThreads},
-      {.name = "fault",
-       .value = "KIND[:ARGS]",
-       .kind = Kind::path,
-       .standard = "none",
-       .help =
-           "Misbehave (repeatable): stall, freeze, delay, reset, close, cut, slow-bytes and more",
-       .group = Group::target,
-       .commands = kTarget,
-       .repeatable = true},
       // Doctor
       {.name = "quick",
        .kind = Kind::flag,
@@ -389,8 +340,8 @@ std::vector<Option> other_rows() {
 const std::vector<Option>& rows() {
   static const std::vector<Option> kRows = [] {
     std::vector<Option> all;
-    for (auto* part :
-         {&load_rows, &http_rows, &judging_rows, &output_rows, &source_rows, &other_rows}) {
+    for (auto* part : {&load_rows, &http_rows, &judging_rows, &output_rows, &source_rows,
+                       &target_rows, &other_rows}) {
       std::vector<Option> more = (*part)();
       all.insert(all.end(), more.begin(), more.end());
     }
@@ -422,9 +373,15 @@ const std::vector<Command>& command_rows() {
       {.id = kTarget,
        .name = "target http",
        .synopsis = "[options]",
-       .summary = "Serve HTTP as a test bench, with delays and faults on demand",
+       .summary = "Serve HTTP/1.1 and HTTP/2 as a test bench, with delays and faults on demand",
        .examples = {"onbeat target http --port 8080 --delay 5ms   # every answer takes 5 ms",
                     "onbeat target http --port 8080 --bytes 1k --threads 2   # as fast as it can"}},
+      {.id = kGrpcTarget,
+       .name = "target grpc",
+       .synopsis = "[options]",
+       .summary = "Answer any gRPC method as a test bench, with delays and faults on demand",
+       .examples = {"onbeat target grpc --port 50051   # an empty reply to each message",
+                    "onbeat target grpc --port 50051 --fault goaway:every=1000   # and faults"}},
       {.id = kDoctor,
        .name = "doctor",
        .synopsis = "[options]",

@@ -25,7 +25,9 @@ enum CommandSet : std::uint32_t {
   kDoctor = 1U << 2,
   kLoading = kHttp,  // what drives load
   kProfiles = 1U << 3,
-  kEvery = kHttp | kTarget | kDoctor | kProfiles,
+  kGrpcTarget = 1U << 8,
+  kTargets = kTarget | kGrpcTarget,
+  kEvery = kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles,
 };
 
 enum class Group : std::uint8_t {

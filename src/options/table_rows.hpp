@@ -8,9 +8,13 @@
 
 namespace onbeat::options {
 
+inline constexpr std::uint64_t kMostThreads = 1024;
+
 /// Request, connections, TLS, expectations.
 std::vector<Option> http_rows();
 /// Where options come from besides the command line.
 std::vector<Option> source_rows();
+/// The built-in servers.
+std::vector<Option> target_rows();
 
 }  // namespace onbeat::options

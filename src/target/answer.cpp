@@ -12,16 +12,6 @@ namespace {
 // Small bodies travel with the head, in one piece; large ones are never held in memory.
 constexpr std::uint64_t kInline = 16 * 1024;
 
-struct Wanted {
-  int status = 200;
-  std::uint64_t bytes = 0;
-  Duration delay{0};
-  bool chunked = false;
-  bool close = false;
-  std::optional<std::string> text;  // the body, instead of `bytes` of filler
-  std::optional<std::string> raw;   // the whole answer
-};
-
 std::string_view reason(int status) {
   switch (status) {
     case 200:
@@ -103,19 +93,6 @@ bool read_wish(std::string_view& path, const http::ReceivedRequest& request, Wan
   return bytes.has_value();
 }
 
-Wanted read_wishes(const http::ReceivedRequest& request, const AnswerDefaults& defaults) {
-  Wanted plain;
-  plain.bytes = defaults.bytes;
-  plain.delay = defaults.delay;
-  Wanted wanted = plain;
-  std::string_view path = request.target;
-  // Raw bytes may hold any character; elsewhere a query is no part of the path.
-  if (!path.starts_with("/raw")) path = path.substr(0, path.find('?'));
-  while (!path.empty() && path != "/")
-    if (!read_wish(path, request, wanted)) return plain;
-  return wanted;
-}
-
 void add_filler(Answer& answer, std::uint64_t bytes) {
   if (bytes <= kInline) {
     answer.head.append(bytes, 'x');
@@ -132,7 +109,7 @@ void add_chunk_size(Answer& answer, std::uint64_t bytes) {
 
 // Two chunks, so that a reader has to put them together; the first one small.
 void add_chunks(Answer& answer, const Wanted& wanted, bool trailers) {
-  const std::uint64_t bytes = wanted.text ? wanted.text->size() : wanted.bytes;
+  const std::uint64_t bytes = wanted.body_size();
   const std::uint64_t first = std::min<std::uint64_t>(bytes / 2, 4096);
   const std::string_view text = wanted.text ? std::string_view(*wanted.text) : std::string_view();
   if (first > 0) {
@@ -160,7 +137,7 @@ void add_chunks(Answer& answer, const Wanted& wanted, bool trailers) {
 void write_answer(Answer& answer, const Wanted& wanted, const http::ReceivedRequest& request,
                   bool trailers) {
   const bool chunked = (wanted.chunked || trailers) && request.version >= 11;
-  const std::uint64_t bytes = wanted.text ? wanted.text->size() : wanted.bytes;
+  const std::uint64_t bytes = wanted.body_size();
   std::string& head = answer.head;
   head += "HTTP/1.1 " + std::to_string(wanted.status) + " " + std::string(reason(wanted.status));
   if (wanted.status == 204) {
@@ -179,7 +156,7 @@ void write_answer(Answer& answer, const Wanted& wanted, const http::ReceivedRequ
   }
   head += "\r\n";
   answer.body_at = head.size();
-  if (request.method == "HEAD" || wanted.status == 204 || wanted.status == 304) return;
+  if (is_bodiless(request.method, wanted.status)) return;
   if (chunked) return add_chunks(answer, wanted, trailers);
   if (wanted.text) {
     head += *wanted.text;
@@ -189,6 +166,26 @@ void write_answer(Answer& answer, const Wanted& wanted, const http::ReceivedRequ
 }
 
 }  // namespace
+
+Wanted read_wishes(const http::ReceivedRequest& request, const AnswerDefaults& defaults) {
+  const Wanted plain{.status = defaults.status, .bytes = defaults.bytes, .delay = defaults.delay};
+  Wanted wanted = plain;
+  std::string_view path = request.target;
+  // Raw bytes may hold any character; elsewhere a query is no part of the path.
+  if (!path.starts_with("/raw")) path = path.substr(0, path.find('?'));
+  while (!path.empty() && path != "/")
+    if (!read_wish(path, request, wanted)) return plain;
+  return wanted;
+}
+
+bool is_bodiless(std::string_view method, int status) noexcept {
+  return method == "HEAD" || status == 204 || status == 304;
+}
+
+std::string_view filler() noexcept {
+  static const std::string text(std::size_t{64} << 10, 'x');
+  return text;
+}
 
 Answer make_answer(const http::ReceivedRequest& request, const AnswerDefaults& defaults,
                    const Effects& effects) {

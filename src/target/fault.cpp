@@ -33,8 +33,30 @@ constexpr std::array kKinds{
     Kind{"trailers", FaultKind::trailers, ""},
     Kind{"excess", FaultKind::excess, "bytes"},
     Kind{"refuse", FaultKind::refuse, "beyond"},
+    Kind{"goaway", FaultKind::goaway, "code when wait"},
+    Kind{"max-streams", FaultKind::max_streams, "limit"},
+    Kind{"reset-stream", FaultKind::reset_stream, "code"},
+    Kind{"window-stall", FaultKind::window_stall, "time"},
+    Kind{"grpc-status", FaultKind::grpc_status, "code message form"},
+    Kind{"no-grpc-status", FaultKind::no_grpc_status, ""},
 };
+// By their numbers, RFC 9113, 7.
+constexpr std::array<std::string_view, 14> kErrorCodes{"no_error",
+                                                       "protocol_error",
+                                                       "internal_error",
+                                                       "flow_control_error",
+                                                       "settings_timeout",
+                                                       "stream_closed",
+                                                       "frame_size_error",
+                                                       "refused_stream",
+                                                       "cancel",
+                                                       "compression_error",
+                                                       "connect_error",
+                                                       "enhance_your_calm",
+                                                       "inadequate_security",
+                                                       "http_1_1_required"};
 constexpr std::uint64_t kMostExcess = 1'000'000;
+constexpr std::uint64_t kHighestGrpcStatus = 999;
 constexpr std::string_view kSelectors = "every request share seed at for";
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -89,7 +111,11 @@ class FaultReader {
   }
   void set_rate(std::string_view value);
   void set_code(std::string_view value);
-  void set_mode(std::string_view value);
+  void set_error_code(std::string_view value);
+  // One of the words; its place among them.
+  template <class T>
+  void choose(std::string_view key, std::string_view value,
+              std::initializer_list<const char*> words, T& to);
 
   Fault& fault_;
   std::vector<std::string_view> seen_;
@@ -102,7 +128,8 @@ void FaultReader::set(std::string_view key, std::string_view value) {
   if (key == "every") return take(key, options::parse_count(value), fault_.every);
   if (key == "request") return take(key, options::parse_count(value), fault_.request);
   if (key == "seed") return take(key, options::parse_count(value), fault_.seed);
-  if (key == "beyond") return take(key, options::parse_count(value), fault_.beyond);
+  if (key == "beyond" || key == "limit")
+    return take(key, options::parse_count(value), fault_.beyond);
   if (key == "bytes") return take(key, options::parse_size(value), fault_.bytes);
   if (key == "at") return take(key, options::parse_duration(value), fault_.at);
   if (key == "for") return take(key, options::parse_duration(value), fault_.lasts);
@@ -115,7 +142,10 @@ void FaultReader::set(std::string_view key, std::string_view value) {
   }
   if (key == "rate") return set_rate(value);
   if (key == "code") return set_code(value);
-  if (key == "mode") return set_mode(value);
+  if (key == "mode") return choose(key, value, {"silent", "said", "unanswered"}, fault_.mode);
+  if (key == "when") return choose(key, value, {"request", "connect"}, fault_.on_connect);
+  if (key == "form") return choose(key, value, {"headers", "trailers"}, fault_.in_trailers);
+  if (key == "message") fault_.message = value;
 }
 
 void FaultReader::set_rate(std::string_view value) {
@@ -125,22 +155,42 @@ void FaultReader::set_rate(std::string_view value) {
 }
 
 void FaultReader::set_code(std::string_view value) {
+  const bool grpc = fault_.kind == FaultKind::grpc_status;
+  if (!grpc && fault_.kind != FaultKind::status) return set_error_code(value);
   std::uint64_t code = 0;
   take("code", options::parse_count(value), code);
-  if (code < 200 || code > 599) return complain("code must be from 200 to 599");
-  fault_.code = static_cast<int>(code);
+  if (!grpc && (code < 200 || code > 599)) return complain("code must be from 200 to 599");
+  if (code > kHighestGrpcStatus) return complain("code: at most 999");
+  fault_.code = static_cast<std::uint32_t>(code);
 }
 
-void FaultReader::set_mode(std::string_view value) {
-  if (value == "silent") {
-    fault_.mode = CloseMode::silent;
-  } else if (value == "said") {
-    fault_.mode = CloseMode::said;
-  } else if (value == "unanswered") {
-    fault_.mode = CloseMode::unanswered;
-  } else {
-    complain("mode must be silent, said or unanswered, not " + quoted(value));
+void FaultReader::set_error_code(std::string_view value) {
+  if (const auto* const found = std::ranges::find(kErrorCodes, value); found != kErrorCodes.end()) {
+    fault_.code = static_cast<std::uint32_t>(found - kErrorCodes.begin());
+    return;
   }
+  const auto number = options::parse_count(value);
+  if (!number || *number > UINT32_MAX)
+    return complain("code must be one of " + joined(kErrorCodes) + ", or a number, not " +
+                    quoted(value));
+  fault_.code = static_cast<std::uint32_t>(*number);
+}
+
+template <class T>
+void FaultReader::choose(std::string_view key, std::string_view value,
+                         std::initializer_list<const char*> words, T& to) {
+  const auto* const found = std::ranges::find(words, value);
+  if (found != words.end()) {
+    to = static_cast<T>(found - words.begin());
+    return;
+  }
+  std::string text;
+  for (const auto* word = words.begin(); word != words.end(); ++word)
+    text += std::string(word == words.begin()     ? ""
+                        : word + 1 == words.end() ? " or "
+                                                  : ", ") +
+            *word;
+  complain(std::string(key) + " must be " + text + ", not " + quoted(value));
 }
 
 void FaultReader::check(const Kind& kind) {
@@ -171,6 +221,18 @@ void FaultReader::check(const Kind& kind) {
       if (!has("beyond")) complain("needs beyond=N");
       if (seen_.size() > 1) complain("strikes connections: only beyond=N applies");
       break;
+    case FaultKind::goaway:
+      if (!has("wait")) fault_.time = std::chrono::milliseconds(10);
+      if (fault_.on_connect && seen_.size() > (has("code") ? 2U : 1U))
+        complain("strikes connections: beside when=connect only code=NAME applies");
+      break;
+    case FaultKind::max_streams:
+      if (!has("limit")) complain("needs limit=N");
+      if (fault_.beyond > INT32_MAX) complain("limit: at most 2147483647");
+      break;
+    case FaultKind::window_stall:
+      if (!has("time")) complain("needs time=DURATION");
+      break;
     default:
       break;
   }
@@ -190,6 +252,19 @@ std::string unknown_kind(std::string_view name) {
   return text + ": one of " + joined(names);
 }
 
+std::uint32_t standard_code(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::status:
+      return 503;
+    case FaultKind::reset_stream:
+      return 2;  // INTERNAL_ERROR
+    case FaultKind::grpc_status:
+      return 14;  // UNAVAILABLE
+    default:
+      return 0;
+  }
+}
+
 // A fault that a request asks for itself strikes it: a stall then needs no beginning.
 std::expected<Fault, std::string> parse(std::string_view text, bool by_request) {
   const std::size_t colon = text.find(':');
@@ -198,6 +273,7 @@ std::expected<Fault, std::string> parse(std::string_view text, bool by_request) 
   if (kind == nullptr) return std::unexpected(unknown_kind(name));
   Fault fault;
   fault.kind = kind->kind;
+  fault.code = standard_code(kind->kind);
   FaultReader reader(fault);
   std::vector<std::string_view> allowed = split(kind->keys, ' ');
   if (kind->keys.empty()) allowed.clear();

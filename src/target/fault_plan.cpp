@@ -27,7 +27,7 @@ void Effects::add(const Fault& fault) noexcept {
       delay += fault.time;
       break;
     case FaultKind::status:
-      status = fault.code;
+      status = static_cast<int>(fault.code);
       break;
     case FaultKind::reset:
       reset = true;
@@ -58,6 +58,28 @@ void Effects::add(const Fault& fault) noexcept {
     case FaultKind::excess:
       excess = fault.bytes.value_or(10);
       break;
+    case FaultKind::goaway:
+      if (fault.on_connect) break;
+      goaway = fault.code;
+      goaway_wait = fault.time;
+      break;
+    case FaultKind::max_streams:
+      max_streams = static_cast<std::uint32_t>(fault.beyond);
+      break;
+    case FaultKind::reset_stream:
+      reset_stream = fault.code;
+      break;
+    case FaultKind::window_stall:
+      window_stall = std::max(window_stall, fault.time);
+      break;
+    case FaultKind::grpc_status:
+      grpc_status = fault.code;
+      grpc_message = fault.message;
+      status_in_trailers = fault.in_trailers;
+      break;
+    case FaultKind::no_grpc_status:
+      no_grpc_status = true;
+      break;
     case FaultKind::stall:
     case FaultKind::freeze:
     case FaultKind::capacity:
@@ -75,6 +97,9 @@ FaultPlan::FaultPlan(std::vector<Fault> faults)
     if (fault.kind == FaultKind::refuse)
       connection_limit_ = std::min(connection_limit_, fault.beyond);
     if (stops(fault)) stops_ = true;
+    if (fault.kind == FaultKind::goaway && fault.on_connect) goaway_on_connect_ = fault.code;
+    if (fault.kind == FaultKind::max_streams && fault.strikes_all())
+      max_streams_ = static_cast<std::uint32_t>(fault.beyond);
   }
 }
 

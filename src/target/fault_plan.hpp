@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace onbeat::target {
@@ -30,6 +31,19 @@ struct Effects {
   std::uint64_t excess = 0;
   std::uint64_t slow_bytes = 0;  // at a time; 0: as fast as it goes
   Duration slow_gap{0};
+
+  // Of HTTP/2.
+  std::optional<std::uint32_t> reset_stream;  // the error code
+  std::optional<std::uint32_t> goaway;        // the error code
+  Duration goaway_wait{0};
+  std::optional<std::uint32_t> max_streams;
+  Duration window_stall{0};
+
+  // Of gRPC.
+  std::optional<std::uint32_t> grpc_status;
+  std::string_view grpc_message;  // lives as long as the fault
+  bool status_in_trailers = false;
+  bool no_grpc_status = false;
 
   /// Whether the bytes are other ones than without faults.
   [[nodiscard]] bool change_bytes() const noexcept {
@@ -57,6 +71,12 @@ class FaultPlan {
   [[nodiscard]] Instant frozen_until(Instant now) const noexcept {
     return stops_.load(std::memory_order_relaxed) ? until(FaultKind::freeze, freeze_, now) : now;
   }
+  /// What every connection is to be told as it opens, over HTTP/2: GOAWAY with this error code, and
+  /// how many streams are allowed at once.
+  [[nodiscard]] std::optional<std::uint32_t> goaway_on_connect() const noexcept {
+    return goaway_on_connect_;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> max_streams() const noexcept { return max_streams_; }
   /// One more connection: whether it may stay. Each that may is to be given back with leave().
   [[nodiscard]] bool enter() noexcept;
   void leave() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
@@ -73,6 +93,7 @@ class FaultPlan {
 
   std::vector<Fault> faults_;
   std::uint64_t connection_limit_ = std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::uint32_t> goaway_on_connect_, max_streams_;
   std::atomic<std::uint64_t> open_{0};  // connections
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::int64_t> first_{kNotYet};  // when the first request came, in ns

@@ -49,6 +49,33 @@ TEST(Fault, EachKindReadsItsOwnKeys) {
   EXPECT_EQ(parsed("freeze:request=10,for=1s").request, 10U);
 }
 
+TEST(Fault, OfHttp2AndGrpc) {
+  EXPECT_EQ(parsed("goaway").code, 0U);
+  EXPECT_EQ(parsed("goaway").time, 10ms);
+  EXPECT_EQ(parsed("goaway:code=enhance_your_calm,wait=0").code, 11U);
+  EXPECT_TRUE(parsed("goaway:when=connect").on_connect);
+  EXPECT_FALSE(parsed("goaway:when=request").on_connect);
+  EXPECT_EQ(parsed("max-streams:limit=10").beyond, 10U);
+  EXPECT_TRUE(parsed("max-streams:limit=10").strikes_all());
+  EXPECT_FALSE(parsed("max-streams:limit=10,request=2").strikes_all());
+  EXPECT_EQ(parsed("reset-stream").code, 2U);
+  EXPECT_EQ(parsed("reset-stream:code=refused_stream").code, 7U);
+  EXPECT_EQ(parsed("reset-stream:code=4000").code, 4000U);
+  EXPECT_EQ(parsed("window-stall:time=1s").time, 1s);
+  EXPECT_EQ(parsed("grpc-status").code, 14U);
+  EXPECT_EQ(parsed("grpc-status:code=12,message=a b%2C=c,form=trailers").message, "a b%2C=c");
+  EXPECT_TRUE(parsed("grpc-status:form=trailers").in_trailers);
+  EXPECT_THAT(problem("goaway:code=calm"), HasSubstr("code must be one of no_error"));
+  EXPECT_THAT(problem("goaway:when=connect,every=3"), HasSubstr("strikes connections"));
+  EXPECT_THAT(problem("goaway:when=later"),
+              HasSubstr("when must be request or connect, not 'later'"));
+  EXPECT_THAT(problem("max-streams"), HasSubstr("needs limit=N"));
+  EXPECT_THAT(problem("max-streams:limit=3000000000"), HasSubstr("limit: at most"));
+  EXPECT_THAT(problem("window-stall"), HasSubstr("needs time=DURATION"));
+  EXPECT_THAT(problem("grpc-status:code=1000"), HasSubstr("code: at most 999"));
+  EXPECT_THAT(problem("status:code=14"), HasSubstr("code must be from 200 to 599"));
+}
+
 TEST(Fault, RefusesWhatItCannotDo) {
   EXPECT_EQ(problem("slowbytes"), "no such fault 'slowbytes': did you mean 'slow-bytes'?");
   EXPECT_THAT(problem("quux"), HasSubstr("one of stall, freeze, delay"));

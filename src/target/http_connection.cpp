@@ -1,5 +1,7 @@
 #include "target/http_connection.hpp"
 
+#include "target/http2_connection.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,12 +10,6 @@ namespace {
 
 constexpr std::size_t kKnownLimit = 16 * 1024;
 constexpr Duration kLongestDrain = std::chrono::seconds(1);
-constexpr std::size_t kFillerPiece = 64 * 1024;
-
-std::string_view filler() {
-  static const std::string text(kFillerPiece, 'x');
-  return text;
-}
 
 }  // namespace
 
@@ -82,8 +78,22 @@ void HttpConnection::read() noexcept {
       leave();  // the peer's end, or an error
       return;
     }
-    if (take({buffer.data(), result.bytes}) != Step::done) return;
+    const std::string_view data(buffer.data(), result.bytes);
+    if ((decided_ ? take(data) : decide(data)) != Step::done) return;
   }
+}
+
+// The first bytes tell HTTP/2 from HTTP/1.1 (RFC 9113, 3.3).
+HttpConnection::Step HttpConnection::decide(std::string_view data) noexcept {
+  first_ += data;
+  if (!kHttp2Preface.starts_with(std::string_view(first_).substr(0, kHttp2Preface.size()))) {
+    decided_ = true;
+    return take(std::exchange(first_, {}));
+  }
+  if (first_.size() < kHttp2Preface.size()) return Step::done;
+  const std::string received = std::move(first_);
+  target_.upgrade(*this, received);
+  return Step::gone;
 }
 
 // Answers the requests in `data` as far as that goes at once. done: all of it is taken.
@@ -250,7 +260,7 @@ std::span<const std::string_view> HttpConnection::next_pieces(std::uint64_t most
   at -= skipped;
   std::uint64_t filling = sending_->filler - skipped;
   for (; filling > 0 && most > 0 && count < pieces_.size() - 1;) {
-    const std::uint64_t piece = std::min<std::uint64_t>(filling, kFillerPiece);
+    const std::uint64_t piece = std::min<std::uint64_t>(filling, filler().size());
     add(filler().substr(0, piece));
     filling -= piece;
   }

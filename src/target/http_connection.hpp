@@ -1,6 +1,6 @@
-// One connection of the HTTP target. Requests are taken one at a time and answered in order. A
-// request that equals the one before it, byte for byte, is not parsed again and gets the answer
-// that is already made: one receive, one send, no allocation.
+// One HTTP/1.1 connection of the HTTP target. Requests are taken one at a time and answered in
+// order. A request that equals the one before it, byte for byte, is not parsed again and gets the
+// answer that is already made: one receive, one send, no allocation.
 #pragma once
 
 #include "http/request_parser.hpp"
@@ -41,6 +41,7 @@ class HttpConnection final : private net::Waiter, private net::Timer {
   void wake() noexcept;
 
   void read() noexcept;
+  Step decide(std::string_view data) noexcept;
   Step take(std::string_view data) noexcept;
   bool parse(std::string_view data, std::size_t& used) noexcept;
   void prepare(std::string_view bytes) noexcept;
@@ -60,11 +61,13 @@ class HttpConnection final : private net::Waiter, private net::Timer {
   std::unique_ptr<net::Transport> transport_;
   std::list<HttpConnection>::iterator self_;
   State state_ = State::reading;
+  bool decided_ = false;    // that it is no HTTP/2
   bool continued_ = false;  // 100 Continue has been sent for this request
 
   http::RequestParser parser_;
   std::string_view interim_;  // what has not gone out yet of a 100 Continue
 
+  std::string first_;  // received, not yet decided
   std::string left_;   // received, not yet taken
   std::string known_;  // the bytes of the latest request; empty when they were not in one piece
   Answer plain_;       // its answer without faults

@@ -58,8 +58,8 @@ void TargetServer::stop() {
   final_counts_.open = 0;
 }
 
-int run_http_target(const HttpTargetOptions& options, const net::Address& at, unsigned threads,
-                    std::FILE* out, std::FILE* err) {
+int run_target(const HttpTargetOptions& options, const net::Address& at, unsigned threads,
+               std::FILE* out, std::FILE* err) {
   // Blocked here, the signals are blocked in every thread that starts later, and wait for
   // sigwait().
   sigset_t ends;
@@ -72,7 +72,7 @@ int run_http_target(const HttpTargetOptions& options, const net::Address& at, un
     std::fprintf(err, "onbeat target: %s\n", server.error().c_str());
     return 2;
   }
-  std::fprintf(out, "http target listens at %s, %u thread%s\n",
+  std::fprintf(out, "%s target listens at %s, %u thread%s\n", options.grpc ? "grpc" : "http",
                (*server)->address().to_string().c_str(), threads, threads == 1 ? "" : "s");
   std::fflush(out);
   int signal = 0;

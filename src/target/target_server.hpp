@@ -1,4 +1,4 @@
-// The HTTP target as a server of its own: N threads, each with its own loop and its own listening
+// The target as a server of its own: N threads, each with its own loop and its own listening
 // socket at one address (SO_REUSEPORT shares connections out), and one fault plan.
 #pragma once
 
@@ -39,10 +39,10 @@ class TargetServer {
   TargetCounts final_counts_;
 };
 
-/// `onbeat target http`: serves until SIGINT or SIGTERM. One line with the address goes to `out`
-/// once it listens; when it cannot, one line to `err`. Returns the exit code: 0, or 2. Call it
-/// before the process has other threads: it takes the two signals.
-int run_http_target(const HttpTargetOptions& options, const net::Address& at, unsigned threads,
-                    std::FILE* out, std::FILE* err);
+/// `onbeat target http` or `grpc`: serves until SIGINT or SIGTERM. One line with the address goes
+/// to `out` once it listens; when it cannot, one line to `err`. Returns the exit code: 0, or 2.
+/// Call it before the process has other threads: it takes the two signals.
+int run_target(const HttpTargetOptions& options, const net::Address& at, unsigned threads,
+               std::FILE* out, std::FILE* err);
 
 }  // namespace onbeat::target
