@@ -4,6 +4,7 @@
 #include "grpc/message_reader.hpp"
 #include "grpc/prepared_message.hpp"
 #include "grpc/reflection.hpp"
+#include "kernel/allocation_count.hpp"
 #include "net/epoll_loop.hpp"
 #include <onbeat/kernel/task.hpp>
 
@@ -262,6 +263,42 @@ TEST_P(GrpcPeer, UnaryCalls) {
   EXPECT_EQ(peer_.ledger.opened, 1U);
 }
 
+/// Calls until it is warm, then counts.
+kernel::Task<void> count_allocations(net::Loop& loop, http::Http2Connection& connection,
+                                     const http::Http2Request& request,
+                                     const PreparedMessage& varying, std::uint64_t& allocations,
+                                     int& failed) {
+  Call call(loop);
+  http::Http2Request mine = request;
+  std::string body;
+  constexpr int kWarm = 300, kCounted = 300;
+  for (int i = 0; i < kWarm + kCounted; ++i) {
+    if (i == kWarm) allocations = kernel::allocations_of_this_thread();
+    const HoleValue value{i % 2 == 0 ? "12345" : "6"};
+    body.clear();
+    if (varying.append({&value, 1}, body)) ++failed;
+    mine.body = i % 3 == 0 ? request.body : std::string_view(body);
+    const CallOutcome& outcome = co_await call.unary(connection, mine, loop.latest() + 10s);
+    if (outcome.status != StatusCode::ok || call.message().empty()) ++failed;
+  }
+  allocations = kernel::allocations_of_this_thread() - allocations;
+}
+
+TEST_P(GrpcPeer, UnaryCallsAllocateNothingOnceWarm) {
+  const std::string body = framed(R"({"text":"always the same"})");
+  const http::Http2Request request{call_fields(options("Echo")), body};
+  const auto varying = PreparedMessage::compile(
+      R"({"text":"user $0","count":"$0"})", *schema().find_message("onbeat.peer.Message"),
+      [](std::string_view text) {
+        return text == "$0" ? std::optional<std::uint32_t>(0) : std::nullopt;
+      });
+  std::uint64_t allocations = 0;
+  int failed = 0;
+  run(count_allocations(loop_, connection(), request, *varying, allocations, failed));
+  EXPECT_EQ(failed, 0);
+  if (kernel::kCountsAllocations) EXPECT_EQ(allocations, 0U);
+}
+
 TEST_P(GrpcPeer, EmptyMessages) {
   const Got got = unary("Nothing", framed("{}", "google.protobuf.Empty"), options("Nothing"));
   EXPECT_EQ(got.outcome.status, StatusCode::ok) << got.words;
@@ -459,39 +496,55 @@ INSTANTIATE_TEST_SUITE_P(Peers, GrpcPeer, testing::Values(Kind::cpp, Kind::pytho
                            return peer.param == Kind::cpp ? "Cpp" : "Python";
                          });
 
-class GrpcCppPeer : public GrpcPeer {
+// The grpc++ server speaks v1alpha alone and sends what a file imports along; the Python one speaks
+// v1 alone and sends each file by itself.
+class GrpcReflection : public GrpcPeer {
  protected:
-  GrpcCppPeer() : GrpcPeer(Kind::cpp) {}
+  GrpcReflection() = default;
+  explicit GrpcReflection(Kind kind) : GrpcPeer(kind) {}
 
-  Schema::Made reflected(std::vector<std::string> services) {
+  /// `tenant` tells the Python server whether to have reflection ("none": no).
+  Schema::Made reflected(std::vector<std::string> services, std::string tenant = "any") {
     Schema::Made made = std::unexpected(Schema::Errors{"not asked"});
-    run(reflect_into(std::move(services), made));
+    run(reflect_into(std::move(services), std::move(tenant), made));
     return made;
   }
-  kernel::Task<void> reflect_into(std::vector<std::string> services, Schema::Made& made) {
-    made = co_await reflect(loop_, connection(), {.authority = "localhost"}, std::move(services));
+  kernel::Task<void> reflect_into(std::vector<std::string> services, std::string tenant,
+                                  Schema::Made& made) {
+    const ReflectionTarget target{.authority = "localhost", .metadata = {{"x-reflection", tenant}}};
+    made = co_await reflect(loop_, connection(), target, std::move(services));
   }
 };
 
-TEST_F(GrpcCppPeer, ReflectionOfAService) {
+TEST_P(GrpcReflection, OfAService) {
   const auto made = reflected({"onbeat.peer.Peer"});
   ASSERT_TRUE(made) << made.error().front();
   EXPECT_EQ((*made)->find_method("onbeat.peer.Peer/Chat").value().shape, Shape::bidi_stream);
   EXPECT_NE((*made)->find_message("google.protobuf.Struct"), nullptr);
 }
 
-TEST_F(GrpcCppPeer, ReflectionOfAll) {
+TEST_P(GrpcReflection, OfAll) {
   const auto made = reflected({});
   ASSERT_TRUE(made) << made.error().front();
   EXPECT_THAT((*made)->services(), testing::Contains("onbeat.peer.Peer"));
 }
 
-TEST_F(GrpcCppPeer, ReflectionOfWhatIsNotThere) {
+TEST_P(GrpcReflection, OfWhatIsNotThere) {
   const auto made = reflected({"onbeat.peer.Pear"});
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error(), ElementsAre(AllOf(HasSubstr("\"onbeat.peer.Pear\""),
                                               HasSubstr("did you mean \"onbeat.peer.Peer\"?"))));
 }
+
+INSTANTIATE_TEST_SUITE_P(Peers, GrpcReflection, testing::Values(Kind::cpp, Kind::python),
+                         [](const auto& peer) {
+                           return peer.param == Kind::cpp ? "Cpp" : "Python";
+                         });
+
+class GrpcCppPeer : public GrpcPeer {
+ protected:
+  GrpcCppPeer() : GrpcPeer(Kind::cpp) {}
+};
 
 TEST_F(GrpcCppPeer, TlsWithCertificates) {
   peer_.addresses = {net::Address::ipv4_loopback(server(Kind::cpp).tls_port)};
@@ -514,20 +567,13 @@ TEST_F(GrpcCppPeer, TlsWithoutTheClientsCertificate) {
   EXPECT_FALSE(got.outcome.from_server);
 }
 
-class GrpcNoPeer : public GrpcPeer {
+class GrpcNoPeer : public GrpcReflection {
  protected:
-  GrpcNoPeer() : GrpcPeer(Kind::python) {}
+  GrpcNoPeer() : GrpcReflection(Kind::python) {}
 };
 
 TEST_F(GrpcNoPeer, ReflectionThatTheServerDoesNotHave) {
-  Schema::Made made = std::unexpected(Schema::Errors{"not asked"});
-  struct Ask {
-    static kernel::Task<void> into(net::Loop& loop, http::Http2Connection& connection,
-                                   Schema::Made& result) {
-      result = co_await reflect(loop, connection, {.authority = "localhost"}, {});
-    }
-  };
-  run(Ask::into(loop_, connection(), made));
+  const auto made = reflected({}, "none");
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error(), ElementsAre(HasSubstr("server reflection: Unimplemented")));
 }

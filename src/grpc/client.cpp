@@ -18,7 +18,6 @@ StatusCode status_of(NetError error) noexcept {
       return StatusCode::cancelled;
     case NetError::protocol:
     case NetError::excess_data:
-    case NetError::short_body:
     case NetError::body:
       return StatusCode::internal;
     default:

@@ -1,4 +1,5 @@
-"""The same server as server.cpp by a third implementation (Python's grpcio), without reflection.
+"""The same server as server.cpp by a third implementation (Python's grpcio). Its reflection is v1 alone, and sends each file by
+itself; to a call with the metadata "x-reflection: none" it has none.
 
 server.py FOLDER: the folder holds peer_pb2.py, which protoc makes. Prints its port and ends when its standard input does.
 """
@@ -10,7 +11,7 @@ sys.path.insert(0, sys.argv[1])
 
 import grpc  # noqa: E402
 import peer_pb2  # noqa: E402
-from google.protobuf import empty_pb2  # noqa: E402
+from google.protobuf import descriptor_pool, empty_pb2  # noqa: E402
 
 
 def send_metadata_back(context):
@@ -55,6 +56,33 @@ def fail(request, context):
     context.abort(code, request.text)
 
 
+# Field numbers of grpc/reflection/v1/reflection.proto. Here every size fits two bytes of a varint.
+def sized(number, content):
+    size = len(content)
+    return bytes([number << 3 | 2, size & 0x7f | 0x80, size >> 7]) + content
+
+
+def reflect(requests, context):
+    if ("x-reflection", "none") in context.invocation_metadata():
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "no reflection")
+    pool = descriptor_pool.Default()
+    for request in requests:
+        field, name = request[0] >> 3, request[2:].decode()
+        try:
+            if field == 7:
+                yield sized(6, sized(1, sized(1, b"onbeat.peer.Peer")))
+                continue
+            file = pool.FindFileByName(name) if field == 3 else pool.FindFileContainingSymbol(name)
+            yield sized(4, sized(1, file.serialized_pb))
+        except KeyError:
+            yield sized(7, bytes([1 << 3, 5]) + sized(2, b"there is no " + name.encode()))
+
+
+def reflection():
+    return grpc.method_handlers_generic_handler(
+        "grpc.reflection.v1.ServerReflection", {"ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(reflect)})
+
+
 def handlers():
     message = peer_pb2.Message
     unary, everything, empty = (message, message), (peer_pb2.Everything,) * 2, (empty_pb2.Empty,) * 2
@@ -76,7 +104,7 @@ def handlers():
 def main():
     # Compressed throughout, so that the client decompresses what it did not ask for by name too.
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8), compression=grpc.Compression.Gzip)
-    server.add_generic_rpc_handlers((handlers(),))
+    server.add_generic_rpc_handlers((handlers(), reflection()))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
