@@ -133,5 +133,18 @@ TEST_F(HotPath, AnOpenRunAllocatesNothingOnceWarm) {
   run(phase, 64);
 }
 
+TEST_F(HotPath, ManyStreamsAllocateNothingOnceWarm) {
+  if (!kernel::kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
+  plan_.origins.front().http2 = true;
+  plan_.connections = 4;
+  bench::make_http2_requests(plan_);
+  kernel::RequestBudget budget(kRequests);
+  run::Phase phase;
+  phase.driver.model = Model::closed;
+  phase.budget = &budget;
+  phase.ends_by_count = true;
+  run(phase, 64);
+}
+
 }  // namespace
 }  // namespace onbeat

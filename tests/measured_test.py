@@ -27,6 +27,7 @@ class Known(unittest.TestCase):
 
 class FrozenTarget(Known):
     RATE, LENGTH, FREEZE = 200, 16, 4
+    CONNECTIONS = ("--connections", "1000")
 
     def frozen_run(self, folder, at, frozen_for, *words):
         """A run in whose course the target stands still; the report, and for how long it stood."""
@@ -36,7 +37,7 @@ class FrozenTarget(Known):
         # will be needed: to accept them first would hold the target up after the freeze.
         with onbeat.Target("--delay", "2ms") as target:
             process = onbeat.start("http", target.url, "--rate", str(self.RATE), "-d", f"{self.LENGTH}s", "--timeout",
-                                   "12s", "--quiet", f"--percentiles={middle}", "--connections", "1000",
+                                   "12s", "--quiet", f"--percentiles={middle}", *self.CONNECTIONS,
                                    f"--out=json={path}", *words, *ANYWAY)
             began = time.monotonic()
             time.sleep(at)
@@ -95,6 +96,13 @@ class FrozenTarget(Known):
         self.about(response["percentiles"]["90"], (1 + hanging / self.RATE - 0.1 * self.LENGTH) * SECOND, 0.02)
         result = onbeat.reasons(document)
         self.assertNotIn("lag_p99", result)
+
+
+class FrozenTargetOfHttp2(FrozenTarget):
+    """The same with many streams on a few connections."""
+
+    CONNECTIONS = ("--http-version", "2", "--connections", "10")
+    test_M1_a_freeze_at_the_end = None
 
 
 class Truths(Known):

@@ -213,7 +213,7 @@ http {{
   keepalive_requests 1000000;
   default_type text/plain;
   server {{
-    listen {listen} ssl;
+    listen {listen} ssl {protocol};
     ssl_certificate {certificates}/server.pem;
     ssl_certificate_key {certificates}/server.key;
     ssl_protocols TLSv1.2 TLSv1.3;
@@ -224,7 +224,7 @@ http {{
 }}
 """
 
-    def __init__(self, certificates, server="", host="127.0.0.1"):
+    def __init__(self, certificates, server="", host="127.0.0.1", protocol=""):
         self._folder = onbeat.folder()
         self.folder = pathlib.Path(self._folder.name)
         bracketed = f"[{host}]" if ":" in host else host
@@ -232,6 +232,7 @@ http {{
             self.port = onbeat.free_port()
             (self.folder / "nginx.conf").write_text(self.CONFIG.format(
                 folder=self.folder, certificates=certificates.folder, server=server,
+                protocol=protocol,
                 listen=f"{bracketed}:{self.port}", user="user root;" if os.getuid() == 0 else ""))
             self.process = subprocess.Popen(["nginx", "-p", str(self.folder), "-c", "nginx.conf"],
                                             stderr=subprocess.DEVNULL, env={**os.environ, "PATH": PATH})

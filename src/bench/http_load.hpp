@@ -1,10 +1,12 @@
-// HTTP/1.1 requests as load: a unit is an exchange (with its redirects); a worker has a connection
-// to each host, which it shares with others only where pipelining is asked for.
+// HTTP requests as load: a unit is an exchange (with its redirects). Over HTTP/1.1 a worker has a
+// connection to each host, which it shares with others only where pipelining is asked for; over
+// HTTP/2 all workers of a loop share its connections.
 #pragma once
 
 #include "bench/http_plan.hpp"
 #include "bench/renderer.hpp"
 #include "http/client.hpp"
+#include "http/http2_connection.hpp"
 #include "run/load_loop.hpp"
 #include "run/workload.hpp"
 #include <onbeat/kernel/mix.hpp>
@@ -32,16 +34,21 @@ class HttpWorkload final : public run::Workload {
   void flush(kernel::Recorder& recorder) override;
 
  private:
-  class HttpWorker;
+  class Worker;
+  static constexpr std::size_t kNoOrigin = SIZE_MAX;
 
   /// A connection to each origin, made when first needed.
   using ConnectionSet = std::vector<std::unique_ptr<http::Connection>>;
+  using SharedConnections = std::vector<std::unique_ptr<http::Http2Connection>>;
 
   /// The origin of a URL that a redirect leads to: a known one, or made now, by asking for its
   /// addresses.
   kernel::Task<std::size_t> origin_of(const http::Url& url);
   std::size_t add_peer(const HttpOrigin& origin);
+  [[nodiscard]] std::size_t shared_slot(std::size_t number) const;
   http::Connection& connection(ConnectionSet& set, std::size_t origin);
+  http::Http2Connection& connection(SharedConnections& set, std::size_t origin);
+  [[nodiscard]] const HttpOrigin& origin(std::size_t index) const;
   kernel::CodeId code_of(int status);
   kernel::ErrorId error_of(net::NetError error);
   void keep_sample(net::NetError error, std::string message);
@@ -53,8 +60,9 @@ class HttpWorkload final : public run::Workload {
   std::vector<http::ConnectionLedger> flushed_;
   std::uint64_t serving_peak_ = 0;  // connections that served, at any flush
   std::vector<std::unique_ptr<ConnectionSet>> connections_;  // by worker / pipeline
-  std::unique_ptr<Renderer> renderer_;                       // null: nothing varies
-  std::vector<std::unique_ptr<HttpWorker>> workers_;
+  std::vector<std::unique_ptr<SharedConnections>> shared_;
+  std::unique_ptr<Renderer> renderer_;  // null: nothing varies
+  std::vector<std::unique_ptr<Worker>> workers_;
   kernel::Mix::Cache mix_cache_;
   std::array<kernel::CodeId, 1000> codes_;
   std::array<kernel::ErrorId, net::kNetErrors> errors_;

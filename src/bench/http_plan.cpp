@@ -53,7 +53,7 @@ std::optional<http::Url> proxy_of(const HttpOptions& options) {
   return url ? std::optional(std::move(*url)) : std::nullopt;
 }
 
-net::TlsOptions tls_options(const options::TlsSettings& settings) {
+net::TlsOptions tls_options(const options::TlsSettings& settings, std::vector<std::string> alpn) {
   return {.ca_file = settings.ca_file,
           .certificate = settings.certificate,
           .key = settings.key,
@@ -61,14 +61,30 @@ net::TlsOptions tls_options(const options::TlsSettings& settings) {
           .min_version = settings.min_version,
           .max_version = settings.max_version,
           .ciphers = settings.ciphers,
-          .alpn = settings.alpn,
+          .alpn = std::move(alpn),
           .reuse_sessions = !settings.new_session};
+}
+
+http::Http2Settings http2_settings(const options::Http2Options& options) {
+  http::Http2Settings settings;
+  const auto take = [](std::uint32_t& setting, std::uint32_t value) {
+    if (value != 0) setting = value;
+  };
+  take(settings.window, options.window);
+  take(settings.connection_window, options.connection_window);
+  take(settings.max_frame_size, options.max_frame_size);
+  take(settings.max_header_list, options.max_header_list);
+  settings.header_table_size = options.header_table_size.value_or(settings.header_table_size);
+  settings.encoder_table_size = options.encoder_table_size.value_or(settings.encoder_table_size);
+  settings.max_streams = options.streams.value_or(settings.max_streams);
+  return settings;
 }
 
 /// Makes the items of a plan.
 class Maker {
  public:
-  Maker(HttpPlan& plan, Problems& problems) : plan_(plan), problems_(problems) {}
+  Maker(HttpTarget& target, Problems& problems)
+      : plan_(target.plan), warnings_(target.warnings), problems_(problems) {}
 
   void make(std::uint64_t seed);
 
@@ -80,9 +96,11 @@ class Maker {
   void compile(HttpItem& item, const options::HttpEndpoint& endpoint,
                const std::vector<http::RequestPart>& head, const std::string& body);
   std::size_t origin_of(const http::Url& url);
+  void warn_of_connection_fields(const options::HttpEndpoint& endpoint);
   void check_transport();
 
   HttpPlan& plan_;
+  Problems& warnings_;
   Problems& problems_;
   document::Scope scope_;
   std::vector<std::int64_t> weights_;
@@ -149,6 +167,7 @@ void Maker::add(const options::HttpEndpoint& endpoint) {
   const std::string body = endpoint.body.value_or("");
   HttpItem item;
   item.origin = origin_of(*url);
+  warn_of_connection_fields(endpoint);
   item.endpoint = static_cast<kernel::EndpointId>(std::min<std::size_t>(plan_.items.size(), 100));
   const auto head =
       http::request_head(endpoint.method, *url, fields, !body.empty(), form_for(*url));
@@ -157,6 +176,18 @@ void Maker::add(const options::HttpEndpoint& endpoint) {
   compile(item, endpoint, head, body);
   plan_.items.push_back(std::move(item));
   weights_.push_back(endpoint.weight);
+}
+
+void Maker::warn_of_connection_fields(const options::HttpEndpoint& endpoint) {
+  if (plan_.options.version == options::HttpVersion::http1) return;
+  for (const options::Header& header : endpoint.headers)
+    if (http::is_connection_field(header.name, header.value))
+      warnings_.push_back({.where = endpoint.origin,
+                           .message = fmt::format("the header {} is not sent in HTTP/2, which "
+                                                  "has no place for it (RFC 9113, 8.2.2)",
+                                                  header.name),
+                           .hint = "--http-version 1.1 sends it",
+                           .text = {}});
 }
 
 // Puts the pieces together: to bytes when nothing varies, else to a message template.
@@ -215,6 +246,7 @@ std::size_t Maker::origin_of(const http::Url& url) {
       std::ranges::find_if(origins, [&url](const HttpOrigin& origin) { return origin.is(url); });
   if (known != origins.end()) return static_cast<std::size_t>(known - origins.begin());
   origins.push_back({url.scheme, url.host, url.port, {}});
+  origins.back().http2 = plan_.options.version == options::HttpVersion::http2;
   return origins.size() - 1;
 }
 
@@ -239,7 +271,7 @@ void Maker::check_transport() {
       options.endpoints,
       [](const options::HttpEndpoint& endpoint) { return endpoint.url.starts_with("https:"); });
   if (!tls && options.redirects == 0) return;
-  if (auto context = net::TlsContext::make(tls_options(options.tls)); !context)
+  if (auto context = net::TlsContext::make(tls_options(options.tls, options.tls.alpn)); !context)
     problems_.push_back({.where = "TLS", .message = context.error(), .hint = {}, .text = {}});
 }
 
@@ -249,7 +281,7 @@ HttpTarget make_http_target(const HttpOptions& options, std::uint64_t seed, Prob
   HttpTarget target;
   target.plan.options = options;
   target.plan.seed = seed;
-  Maker(target.plan, problems).make(seed);
+  Maker(target, problems).make(seed);
   if (target.plan.items.empty()) return target;
   target.text = run::redact_url(target.plan.items.front().url.to_string());
   if (target.plan.items.size() > 1)
@@ -309,7 +341,8 @@ std::expected<void, std::string> resolve_origins(HttpTarget& target) {
 http::RequestForm proxy_form(const HttpOptions& options, const http::Url& url) {
   http::RequestForm form;
   const auto proxy = proxy_of(options);
-  if (!proxy || url.scheme != "http") return form;
+  // HTTP/2 goes through a tunnel in any case.
+  if (!proxy || url.scheme != "http" || options.version == options::HttpVersion::http2) return form;
   form.absolute_target = true;
   if (!proxy->user.empty())
     form.standard_fields.emplace_back("Proxy-Authorization", basic(percent_decoded(proxy->user)));
@@ -324,18 +357,21 @@ std::unique_ptr<http::Peer> make_peer(const HttpOrigin& origin, const HttpOption
   peer->requests_per_connection = options.requests_per_connection;
   if (!options.source_ip.empty())
     if (auto source = net::resolve(options.source_ip, 0)) peer->options.source = source->front();
-  if (origin.scheme == "https") {
-    peer->tls = std::move(net::TlsContext::make(tls_options(options.tls)).value());
+  if (origin.http2) peer->http2 = http2_settings(options.http2);
+  const bool tls = origin.scheme == "https";
+  if (tls) {
+    auto alpn = origin.http2 ? std::vector<std::string>{"h2"} : options.tls.alpn;
+    peer->tls = std::move(net::TlsContext::make(tls_options(options.tls, std::move(alpn))).value());
     peer->server_name = options.tls.server_name.empty() ? origin.host : options.tls.server_name;
-    if (const auto proxy = proxy_of(options)) {
-      const std::string authority =
-          (origin.host.find(':') == std::string::npos ? origin.host : "[" + origin.host + "]") +
-          ":" + std::to_string(origin.port);
-      peer->tunnel = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
-      if (!proxy->user.empty())
-        peer->tunnel += "Proxy-Authorization: " + basic(percent_decoded(proxy->user)) + "\r\n";
-      peer->tunnel += "\r\n";
-    }
+  }
+  if (const auto proxy = proxy_of(options); proxy && (tls || origin.http2)) {
+    const std::string authority =
+        (origin.host.find(':') == std::string::npos ? origin.host : "[" + origin.host + "]") + ":" +
+        std::to_string(origin.port);
+    peer->tunnel = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+    if (!proxy->user.empty())
+      peer->tunnel += "Proxy-Authorization: " + basic(percent_decoded(proxy->user)) + "\r\n";
+    peer->tunnel += "\r\n";
   }
   return peer;
 }

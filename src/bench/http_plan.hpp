@@ -5,6 +5,7 @@
 #include "document/data.hpp"
 #include "document/message_template.hpp"
 #include "http/client.hpp"
+#include "http/http2_request.hpp"
 #include "http/url.hpp"
 #include "options/http_options.hpp"
 #include "options/settings.hpp"
@@ -28,6 +29,7 @@ struct HttpOrigin {
   std::string host;
   std::uint16_t port = 0;
   std::vector<net::Address> addresses;
+  bool http2 = false;  // which version is spoken; of --http-version auto after choose_versions()
 
   [[nodiscard]] bool is(const http::Url& url) const {
     return scheme == url.scheme && host == url.host && port == url.port;
@@ -36,7 +38,8 @@ struct HttpOrigin {
 
 struct HttpItem {
   http::Url url;
-  http::Request request;  // when nothing in it varies
+  http::Request request;        // when nothing in it varies
+  http::Http2Request request2;  // the same for HTTP/2, where that is spoken
   std::optional<document::MessageTemplate> message;
   std::size_t origin = 0;
   kernel::EndpointId endpoint = 0;
@@ -54,6 +57,8 @@ struct HttpPlan {
   options::HttpOptions options;
   Duration timeout = std::chrono::seconds(30);
   std::uint64_t seed = 1;
+  std::uint32_t connections = 0;  // of all loops; 0: as needed. HTTP/2: the workers share them
+  std::uint32_t loops = 1;
   kernel::Names* names = nullptr;
   run::ErrorSamples* samples = nullptr;
 
@@ -61,12 +66,17 @@ struct HttpPlan {
   [[nodiscard]] std::vector<std::string> counters() const;
 };
 
+/// Requests at once on an HTTP/2 connection unless --streams says otherwise: what servers allow at
+/// least (RFC 9113, 6.5.2).
+inline constexpr std::uint32_t kStreamsAConnection = 100;
+
 /// The histograms of the parts of an exchange, after those of every run, by position.
 inline constexpr std::array<std::string_view, 3> kHttpHistograms{"tls", "first_byte", "body"};
 
 struct HttpTarget {
   HttpPlan plan;
-  std::string text;    // for people, without secrets
+  std::string text;  // for people, without secrets
+  std::vector<options::Problem> warnings;
   bool local = false;  // every address is this host's loopback; known after resolve_origins()
   std::optional<Duration>
       resolving;  // how long asking for names took; nothing when there was none to ask for
@@ -85,6 +95,15 @@ struct HttpTarget {
     const HttpOrigin& origin, const options::HttpOptions& options);
 /// All of them.
 [[nodiscard]] std::expected<void, std::string> resolve_origins(HttpTarget& target);
+
+/// Whether HTTP/2 is spoken with an origin, whose addresses are known. For --http-version auto and
+/// https it is asked by a handshake; one that does not answer counts as HTTP/1.1, and its
+/// connections will say why. Blocks at most for the connect timeout.
+[[nodiscard]] bool ask_version(HttpOrigin& origin, const options::HttpOptions& options);
+/// Of all origins.
+void choose_versions(HttpTarget& target);
+/// Once versions are known and requests stay where they are: makes their HTTP/2 form.
+void make_http2_requests(HttpPlan& plan);
 
 /// What a proxy, if there is one, wants of a request to `url`: nothing of one through a tunnel.
 [[nodiscard]] http::RequestForm proxy_form(const options::HttpOptions& options,

@@ -87,6 +87,7 @@ class HttpCommand {
 
  private:
   bool prepare();
+  run::PlanNeeds plan_needs(std::size_t addresses) const;
   void check_endpoints(const options::HttpOptions& http, std::vector<Problem>& errors) const;
   int dry_run();
   void fill_report(Report& report);
@@ -143,15 +144,17 @@ bool HttpCommand::prepare() {
   }
   target_ = bench::make_http_target(http.options, options_.seed, errors);
   target_.plan.timeout = options_.timeout;
+  warnings.insert(warnings.end(), target_.warnings.begin(), target_.warnings.end());
   host_ = run::read_host();
   if (errors.empty()) {
     if (auto resolved = bench::resolve_origins(target_); !resolved) name_error_ = resolved.error();
     std::size_t addresses = 0;
     for (const auto& origin : target_.plan.origins) addresses += origin.addresses.size();
-    preflight_ = run::make_plan(options_, host_,
-                                {.units_per_connection = http.options.pipeline,
-                                 .addresses = addresses,
-                                 .local_ports = http.options.unix_socket.empty()});
+    if (name_error_.empty() && !options_.dry_run) bench::choose_versions(target_);
+    preflight_ = run::make_plan(options_, host_, plan_needs(addresses));
+    target_.plan.connections = preflight_.plan.connections;
+    target_.plan.loops = preflight_.plan.threads;
+    if (name_error_.empty()) bench::make_http2_requests(target_.plan);
     errors = preflight_.errors;
     warnings.insert(warnings.end(), preflight_.warnings.begin(), preflight_.warnings.end());
   }
@@ -166,6 +169,20 @@ bool HttpCommand::prepare() {
   if (!errors.empty()) return false;
   if (!options_.quiet) show(warnings, "warning");
   return true;
+}
+
+// HTTP/1.1: connections of one worker, or of --pipeline. HTTP/2: shared by all.
+run::PlanNeeds HttpCommand::plan_needs(std::size_t addresses) const {
+  const options::HttpOptions& http = target_.plan.options;
+  run::PlanNeeds needs{.units_per_connection = http.pipeline,
+                       .addresses = addresses,
+                       .local_ports = http.unix_socket.empty()};
+  const bool shared = std::ranges::any_of(target_.plan.origins, &bench::HttpOrigin::http2);
+  if (!shared) return needs;
+  needs.connection_per_worker = false;
+  needs.units_asked = http.http2.streams.has_value();
+  needs.units_per_connection = http.http2.streams.value_or(bench::kStreamsAConnection);
+  return needs;
 }
 
 int HttpCommand::run() {

@@ -4,6 +4,7 @@
 #include "bench/renderer.hpp"
 #include "cli/console.hpp"
 #include "http/client.hpp"
+#include "http/http2_connection.hpp"
 #include "net/epoll_loop.hpp"
 #include "options/format.hpp"
 #include "run/redact.hpp"
@@ -23,7 +24,9 @@ class Capture final : public http::ResponseSink {
   Capture(net::Loop& loop, bench::Inspector* inspector) : loop_(loop), inspector_(inspector) {}
   void on_status(int status, std::string_view reason) override {
     if (first_byte == kernel::Instant{}) first_byte = loop_.now();
-    head += fmt::format("< HTTP/1.1 {} {}\n", status, reason);
+    // HTTP/2 has no reason phrase, HTTP/1.1 always its space.
+    head += http2 ? fmt::format("< HTTP/2 {}\n", status)
+                  : fmt::format("< HTTP/1.1 {} {}\n", status, reason);
     if (inspector_ != nullptr) inspector_->on_status(status, reason);
   }
   void on_field(std::string_view name, std::string_view value) override {
@@ -34,8 +37,12 @@ class Capture final : public http::ResponseSink {
     body += part;
     if (inspector_ != nullptr) inspector_->on_body(part);
   }
+  void on_trailer(std::string_view name, std::string_view value) override {
+    trailers += "< " + run::redact_header(fmt::format("{}: {}", name, value)) + "\n";
+  }
 
-  std::string head, body;
+  std::string head, body, trailers;
+  bool http2 = false;
   kernel::Instant first_byte{};
 
  private:
@@ -58,10 +65,32 @@ std::string sent_text(const std::string& bytes) {
   return body.empty() ? text : text + "\n" + body + (body.ends_with('\n') ? "" : "\n");
 }
 
+// The fields as they are sent; then the body.
+std::string sent_text(const http::Http2Request& request) {
+  std::string text;
+  for (const nghttp2_nv& field : request.fields.view()) {
+    const std::string line =
+        fmt::format("{}: {}", http::Http2Fields::name(field), http::Http2Fields::value(field));
+    text +=
+        "> " + (line.starts_with(':') ? run::redact_url(line) : run::redact_header(line)) + "\n";
+  }
+  const std::string_view body = request.body;
+  if (body.empty()) return text;
+  return text.append("\n").append(body).append(body.ends_with('\n') ? "" : "\n");
+}
+
 kernel::Task<void> exchange(net::Loop& loop, http::Connection& connection,
                             const http::Request& request, kernel::Instant deadline,
                             Capture& capture, http::Exchange& outcome) {
   outcome = co_await connection.exchange(request, deadline, &capture);
+  loop.stop();
+}
+
+kernel::Task<void> exchange(net::Loop& loop, http::Http2Connection& connection,
+                            const http::Http2Request& request, kernel::Instant deadline,
+                            Capture& capture, http::Exchange& outcome) {
+  http::Http2Stream stream;
+  outcome = co_await connection.exchange(stream, request, deadline, &capture);
   loop.stop();
 }
 
@@ -75,22 +104,31 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
     print(stderr, "error: the request cannot be made: " + request.error() + "\n");
     return static_cast<int>(run::ExitCode::usage);
   }
-  const auto peer = bench::make_peer(target.plan.origins[item.origin], target.plan.options);
+  const bench::HttpOrigin& origin = target.plan.origins[item.origin];
+  const auto peer = bench::make_peer(origin, target.plan.options);
   http::Connection connection(loop, *peer);
+  http::Http2Connection connection2(loop, *peer);
+  http::Http2Request request2;
+  http::translate(request->bytes, origin.scheme, request2);
   const bench::Expectations& expected = *target.plan.expectations;
   std::optional<bench::Inspector> inspector;
   if (expected.needs_inspector()) inspector.emplace(expected);
   Capture capture(loop, inspector ? &*inspector : nullptr);
+  capture.http2 = origin.http2;
   http::Exchange outcome;
   const kernel::Instant start = loop.now();
-  auto task = exchange(loop, connection, *request, start + timeout, capture, outcome);
+  auto task = origin.http2
+                  ? exchange(loop, connection2, request2, start + timeout, capture, outcome)
+                  : exchange(loop, connection, *request, start + timeout, capture, outcome);
   task.start();
   loop.run();
   const kernel::Instant end = loop.now();
 
-  std::string text = sent_text(request->bytes) + "\n" + capture.head;
+  std::string text = origin.http2 ? sent_text(request2) : sent_text(request->bytes);
+  text += "\n" + capture.head;
   if (!capture.body.empty())
     text += "\n" + capture.body + (capture.body.ends_with('\n') ? "" : "\n");
+  if (!capture.trailers.empty()) text += "\n" + capture.trailers;
   const auto stamp = [start](kernel::Instant at) { return options::format_duration(at - start); };
   text += "\n* ";
   if (outcome.connected)
@@ -108,11 +146,11 @@ int once(const bench::HttpTarget& target, kernel::Duration timeout) {
     text += "* not followed: --once sends one request\n";
   }
   if (!print(stdout, text)) return static_cast<int>(run::ExitCode::usage);
+  const std::string& failure = origin.http2 ? connection2.failure() : connection.failure();
   if (outcome.error != net::NetError::none) {
-    print(stderr,
-          fmt::format("error: {}: {}\n", net::to_string(outcome.error),
-                      net::describe(outcome.error, outcome.system_error) +
-                          (connection.failure().empty() ? "" : ": " + connection.failure())));
+    print(stderr, fmt::format("error: {}: {}\n", net::to_string(outcome.error),
+                              net::describe(outcome.error, outcome.system_error) +
+                                  (failure.empty() ? "" : ": " + failure)));
     return static_cast<int>(run::ExitCode::unreachable);
   }
   if (!expected.status_is_right(outcome.status))

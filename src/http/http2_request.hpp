@@ -48,4 +48,12 @@ struct Http2Request {
   std::string_view body;  // borrowed
 };
 
+/// Makes `request` the HTTP/2 form of one that is ready for HTTP/1.1 (http::Request::bytes): Host
+/// becomes :authority, and what belongs to the connection is left out. The body is borrowed from
+/// `bytes`. Allocates nothing once warm.
+void translate(std::string_view bytes, std::string_view scheme, Http2Request& request);
+
+/// Whether a field is about the connection, and has no place in HTTP/2 (RFC 9113, 8.2.2). Any case.
+[[nodiscard]] bool is_connection_field(std::string_view name, std::string_view value) noexcept;
+
 }  // namespace onbeat::http

@@ -1,7 +1,5 @@
 #include "http/redirect.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,10 +9,6 @@ namespace onbeat::http {
 namespace {
 
 constexpr std::string_view kProxyAuthorization = "Proxy-Authorization";
-
-bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
 
 bool same_origin(const Url& a, const Url& b) {
   return a.scheme == b.scheme && a.host == b.host && a.port == b.port;

@@ -7,10 +7,6 @@
 namespace onbeat::http {
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 bool has(const Fields& fields, std::string_view name) {
   return std::ranges::any_of(fields,
                              [name](const auto& field) { return same_name(field.first, name); });
@@ -23,6 +19,10 @@ bool expects_content(std::string_view method) {
 }
 
 }  // namespace
+
+bool same_name(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
 
 bool is_token(std::string_view text) noexcept {
   static constexpr std::string_view others = "!#$%&'*+-.^_`|~";

@@ -45,6 +45,8 @@ struct RequestPart {
 [[nodiscard]] Request make_request(std::string_view method, const Url& url, const Fields& fields,
                                    std::string_view body, const RequestForm& form = {});
 
+/// Of fields: in any case (RFC 9110, 5.1).
+[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
 /// What is wrong with a field, or empty.
 [[nodiscard]] std::string invalid_field(std::string_view name, std::string_view value);
 /// Whether `text` is a token (RFC 9110, 5.6.2), as methods and field names are.

@@ -17,10 +17,6 @@ using boost::beast::string_view;
 
 constexpr std::uint32_t kHeaderLimit = 64 * 1024;
 
-bool same_name(std::string_view a, std::string_view b) noexcept {
-  return boost::beast::iequals({a.data(), a.size()}, {b.data(), b.size()});
-}
-
 class Parser final : public beast::basic_parser<true> {
  public:
   explicit Parser(ReceivedRequest& into) : into_(into) {

@@ -67,7 +67,6 @@ constexpr std::array<std::string_view, 18> kLaterCommands{
 
 constexpr std::array kLaterOptions{
     LaterOption{"calibrate"},
-    LaterOption{"streams"},
     LaterOption{"call"},
     LaterOption{"request-timeout", "--timeout"},
     LaterOption{"max-duration", "--duration beside --requests"},

@@ -28,6 +28,7 @@ class HttpBuilder {
     read_data();
     read_request();
     read_connections();
+    read_version();
     read_tls();
     read_expectations();
     check();
@@ -215,6 +216,53 @@ class HttpBuilder {
     options_.source_ip = read("source-ip", parse_ip).value_or("");
     read_all("connect-to", parse_connect_to, options_.connect_to);
     read_all("resolve", parse_resolve, options_.resolve);
+  }
+
+  void read_version() {
+    const std::string version = settings_.text("http-version");
+    if (version == "2") options_.version = HttpVersion::http2;
+    if (version == "auto") options_.version = HttpVersion::automatic;
+    Http2Options& http2 = options_.http2;
+    if (const auto streams = read("streams", parse_count)) {
+      http2.streams = static_cast<std::uint32_t>(*streams);
+    }
+    // Ranges: RFC 9113, 6.5.2 and 6.9.1.
+    constexpr std::uint64_t widest = (std::uint64_t{1} << 31) - 1;
+    read_size("window", 1, widest, http2.window);
+    read_size("connection-window", 65'535, widest, http2.connection_window);
+    read_size("max-frame-size", 16'384, (1 << 24) - 1, http2.max_frame_size);
+    read_size("header-table-size", 0, widest, http2.header_table_size);
+    read_size("encoder-header-table-size", 0, widest, http2.encoder_table_size);
+    read_size("max-header-list", 1, widest, http2.max_header_list);
+    check_version();
+  }
+
+  template <typename Number>
+  void read_size(std::string_view name, std::uint64_t lowest, std::uint64_t highest,
+                 Number& number) {
+    const auto size = read(name, parse_size);
+    if (!size) return;
+    if (*size < lowest || *size > highest) {
+      return error(origin(name), fmt::format("must be {} to {} bytes", lowest, highest));
+    }
+    number = static_cast<std::uint32_t>(*size);
+  }
+
+  void check_version() {
+    if (options_.version == HttpVersion::http1) {
+      for (const std::string_view name :
+           {"streams", "window", "connection-window", "max-frame-size", "header-table-size",
+            "encoder-header-table-size", "max-header-list"}) {
+        if (settings_.has(name)) error(origin(name), "is for HTTP/2", "give --http-version 2, too");
+      }
+      return;
+    }
+    for (const std::string_view name : {"pipeline", "alpn"}) {
+      if (settings_.has(name)) {
+        error(origin(name), "is for HTTP/1.1",
+              name == "pipeline" ? "--streams for HTTP/2" : "leave out --http-version");
+      }
+    }
   }
 
   void read_tls() {

@@ -37,6 +37,20 @@ struct TlsSettings {
   bool new_session = false;  // a full handshake for every connection
 };
 
+enum class HttpVersion : std::uint8_t {
+  http1,
+  http2,      // over TLS by ALPN, else by prior knowledge
+  automatic,  // over TLS what the server prefers of both, else HTTP/1.1
+};
+
+/// Meanings, ranges and defaults as in http::Http2Settings; 0: the default.
+struct Http2Options {
+  std::optional<std::uint32_t> streams;  // at once on a connection
+  std::uint32_t window = 0, connection_window = 0;
+  std::uint32_t max_frame_size = 0, max_header_list = 0;
+  std::optional<std::uint32_t> header_table_size, encoder_table_size;
+};
+
 struct HttpOptions {
   std::vector<HttpEndpoint> endpoints;  // at least one
   std::vector<DataFile> data;
@@ -46,6 +60,8 @@ struct HttpOptions {
   unsigned redirects = 0;  // how many are followed; 0: none
   bool decompress = false;
 
+  HttpVersion version = HttpVersion::http1;
+  Http2Options http2;
   bool keep_alive = true;
   std::uint64_t requests_per_connection = UINT64_MAX;
   std::uint32_t pipeline = 1;

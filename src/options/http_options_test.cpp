@@ -119,6 +119,35 @@ TEST(HttpOptions, TheBoundaryStandsInNoPart) {
   EXPECT_NE(first({"u", "--form", part}).headers.at(0).value, value);
 }
 
+TEST(HttpOptions, VersionsAndWhatBelongsToThem) {
+  EXPECT_EQ(build({"u"}).options.version, HttpVersion::http1);
+  const BuiltHttp built =
+      build({"u", "--http-version", "2", "--streams", "7", "--window", "1MiB",
+             "--connection-window", "2MiB", "--max-frame-size", "32KiB", "--header-table-size", "0",
+             "--encoder-header-table-size", "8KiB", "--max-header-list", "1KiB"});
+  EXPECT_EQ(lines(built.errors), "");
+  EXPECT_EQ(built.options.version, HttpVersion::http2);
+  const Http2Options& http2 = built.options.http2;
+  EXPECT_EQ(http2.streams, 7U);
+  EXPECT_EQ(http2.window, 1U << 20);
+  EXPECT_EQ(http2.connection_window, 2U << 20);
+  EXPECT_EQ(http2.max_frame_size, 32U << 10);
+  EXPECT_EQ(http2.header_table_size, 0U);
+  EXPECT_EQ(http2.encoder_table_size, 8U << 10);
+  EXPECT_EQ(http2.max_header_list, 1U << 10);
+  EXPECT_EQ(build({"u", "--http-version", "auto"}).options.version, HttpVersion::automatic);
+}
+
+TEST(HttpOptions, WhatContradictsTheVersion) {
+  EXPECT_EQ(lines(build({"u", "--streams", "2", "--window", "1MiB"}).errors),
+            "error: --streams: is for HTTP/2\n  hint: give --http-version 2, too\n"
+            "error: --window: is for HTTP/2\n  hint: give --http-version 2, too\n");
+  EXPECT_EQ(lines(build({"u", "--http-version", "2", "--pipeline", "2"}).errors),
+            "error: --pipeline: is for HTTP/1.1\n  hint: --streams for HTTP/2\n");
+  EXPECT_EQ(lines(build({"u", "--http-version", "auto", "--window", "2GiB"}).errors),
+            "error: --window: must be 1 to 2147483647 bytes\n");
+}
+
 TEST(HttpOptions, EachOptionHasItsPlace) {
   const BuiltHttp built = build({"u",
                                  "-u",

@@ -220,7 +220,9 @@ class Builder {
                         format_count(connections), format_count(workers)),
             fmt::format("--concurrency {}, or fewer connections", connections));
     } else if (connections < workers && closed && command_.id == kHttp &&
-               !settings_.has("pipeline")) {
+               !settings_.has("pipeline") &&
+               (settings_.text("http-version").empty() ||
+                settings_.text("http-version") == "1.1")) {
       warn("connections",
            fmt::format(
                "{} of {} workers can be busy at once: HTTP/1.1 takes one request a connection",

@@ -77,15 +77,29 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     workers = *options.concurrency;
   } else {
     workers = open ? std::min<std::uint64_t>(kOpenCeiling, possible) : options::kClosedConcurrency;
-    if (options.connections && needs.connection_per_worker)
+    if (options.connections && (needs.connection_per_worker || needs.units_asked)) {
       workers = std::uint64_t{*options.connections} * needs.units_per_connection;
+    } else if (options.connections) {
+      workers = std::max<std::uint64_t>(workers, *options.connections);
+    }
   }
   if (options.connections) plan.connections = *options.connections;
+  const std::uint64_t each = needs.units_per_connection;
   if (needs.connection_per_worker) {
-    const std::uint64_t each = needs.units_per_connection;
     plan.workers_per_connection = needs.units_per_connection;
     if (options.connections) workers = std::min(workers, *options.connections * each);
-    const std::uint64_t wanted = (workers + each - 1) / each;
+  } else if (options.connections && *options.connections * each < workers && needs.units_asked) {
+    result.warnings.push_back({.where = "--streams",
+                               .message = options::format_count(*options.connections * each) +
+                                          " of " + options::format_count(workers) +
+                                          " workers can be busy at once",
+                               .hint = "more --connections or --streams",
+                               .text = {}});
+  }
+  {
+    const std::uint64_t wanted = needs.connection_per_worker || !options.connections
+                                     ? (workers + each - 1) / each
+                                     : *options.connections;
     if (!open) plan.connections = static_cast<std::uint32_t>(wanted);
     if (wanted > possible) {
       result.errors.push_back(

@@ -13,11 +13,14 @@ namespace onbeat::run {
 
 /// What the protocol wants to be the least of a plan.
 struct PlanNeeds {
-  /// Each worker holds a connection of its own (HTTP/1.1); otherwise connections are shared.
+  /// Each worker holds a connection of its own (HTTP/1.1), or units_per_connection together
+  /// (pipelining). Otherwise all share the connections, at best with so many units on each.
   bool connection_per_worker = true;
-  std::uint32_t units_per_connection = 1;  // pipelining: so many workers hold one together
-  std::size_t addresses = 1;               // of the target: local ports count for each
-  bool local_ports = true;                 // false: Unix sockets
+  std::uint32_t units_per_connection = 1;
+  /// So many units were asked for: without a concurrency the connections are filled with them.
+  bool units_asked = false;
+  std::size_t addresses = 1;  // of the target: local ports count for each
+  bool local_ports = true;    // false: Unix sockets
 };
 
 struct Preflight {
