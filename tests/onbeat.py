@@ -24,14 +24,14 @@ LIMIT = 120  # seconds: no run of a test takes longer
 
 
 class Target:
-    """`onbeat target http` as a process of its own: with Target("--delay", "5ms") as target: target.url ..."""
+    """`onbeat target http` or `grpc` as a process of its own: with Target("--delay", "5ms") as target: target.url ..."""
 
-    def __init__(self, *options):
-        self.process = subprocess.Popen([ONBEAT, "target", "http", *options], stdout=subprocess.PIPE,
+    def __init__(self, *options, kind="http"):
+        self.process = subprocess.Popen([ONBEAT, "target", kind, *options], stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
         ready, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if ready else ""
-        found = re.match(r"http target listens at ((?:[\d.]+|\[[\da-f:]+\]):\d+)", line)
+        found = re.match(kind + r" target listens at ((?:[\d.]+|\[[\da-f:]+\]):\d+)", line)
         if not found:
             self.close()
             raise RuntimeError(f"the target did not start: {line!r}")

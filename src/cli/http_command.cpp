@@ -19,6 +19,7 @@
 #include "run/run.hpp"
 #include "run/thresholds.hpp"
 #include "run/version.hpp"
+#include "target/target_process.hpp"
 
 #include <fmt/format.h>
 
@@ -88,6 +89,7 @@ class HttpCommand {
  private:
   bool prepare();
   run::PlanNeeds plan_needs(std::size_t addresses) const;
+  void calibrate(options::HttpOptions& http, std::vector<Problem>& errors);
   void check_endpoints(const options::HttpOptions& http, std::vector<Problem>& errors) const;
   int dry_run();
   void fill_report(Report& report);
@@ -105,6 +107,7 @@ class HttpCommand {
   bool print_curl_ = false;
   std::string id_ = run_id();
   report::StreamFile stream_;
+  std::unique_ptr<target::TargetProcess> built_in_;  // --calibrate
 };
 
 // A threshold on an endpoint that the run does not have would only be found out at its end.
@@ -128,6 +131,24 @@ void HttpCommand::check_endpoints(const options::HttpOptions& http,
   for (const auto& rule : options_.aborts) check(rule.threshold, "--abort-on");
 }
 
+// Sends everything to the built-in target.
+void HttpCommand::calibrate(options::HttpOptions& http, std::vector<Problem>& errors) {
+  for (const options::HttpEndpoint& endpoint : http.endpoints)
+    if (endpoint.url.starts_with("https:"))
+      errors.push_back({.where = endpoint.origin,
+                        .message = "--calibrate is without TLS",
+                        .hint = "http://",
+                        .text = {}});
+  if (!errors.empty() || options_.dry_run) return;
+  auto started = target::TargetProcess::start({}, options_.cpu_list);
+  if (!started) {
+    errors.push_back({.where = "--calibrate", .message = started.error(), .hint = {}, .text = {}});
+    return;
+  }
+  built_in_ = *std::move(started);
+  http.connect_to = {{.to_host = "127.0.0.1", .to_port = built_in_->address().port()}};
+}
+
 // Reads everything, and shows everything that is wrong with it.
 bool HttpCommand::prepare() {
   auto built = options::build_load_options(command_, settings_, http_vocabulary());
@@ -142,7 +163,9 @@ bool HttpCommand::prepare() {
     curl_ = options::curl_text(http.options, http.options.endpoints.front());
     return true;
   }
+  if (options_.calibrate) calibrate(http.options, errors);
   target_ = bench::make_http_target(http.options, options_.seed, errors);
+  if (built_in_) target_.text = built_in_->text();
   target_.plan.timeout = options_.timeout;
   warnings.insert(warnings.end(), target_.warnings.begin(), target_.warnings.end());
   host_ = run::read_host();
@@ -240,6 +263,7 @@ int HttpCommand::run() {
   view.finish();
   fill_report(report);
   if (target_.resolving) report.breakdown["dns"].record(*target_.resolving);
+  report.observed.calibration = built_in_ != nullptr;
   run::judge(report, {.thresholds = options_.thresholds,
                       .limits = run::AuditLimits::from(options_.limits),
                       .strict = options_.strict,

@@ -66,7 +66,6 @@ constexpr std::array<std::string_view, 18> kLaterCommands{
     "agent", "check", "fmt", "call",  "new",  "report", "compare", "explain", "scenario"};
 
 constexpr std::array kLaterOptions{
-    LaterOption{"calibrate"},
     LaterOption{"call"},
     LaterOption{"request-timeout", "--timeout"},
     LaterOption{"max-duration", "--duration beside --requests"},

@@ -118,13 +118,15 @@ class HttpBuilder {
   }
 
   void read_endpoints() {
-    const std::vector<std::string> texts = settings_.all("url");
+    std::vector<std::string> texts = settings_.all("url");
+    const bool elsewhere = settings_.has("urls") || settings_.has("curl");
+    // The port is the target's, whatever stands here.
+    if (texts.empty() && !elsewhere && on("calibrate")) texts.emplace_back("http://127.0.0.1/");
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (auto endpoint = parse_endpoint(texts[i])) add(std::move(*endpoint), origin("url", i));
     }
     if (settings_.has("urls")) read_url_file(settings_.text("urls"));
-    const bool none = texts.empty() && !settings_.has("urls") && !settings_.has("curl");
-    if (none) error({}, "a URL is missing", "onbeat http URL... [options]");
+    if (texts.empty() && !elsewhere) error({}, "a URL is missing", "onbeat http URL... [options]");
     if (texts.empty() && settings_.has("curl")) error(origin("curl"), "it has no URL");
   }
 
@@ -297,6 +299,13 @@ class HttpBuilder {
         if (settings_.has(name)) {
           error(origin(name), "contradicts --unix-socket", "leave one of them out");
         }
+      }
+    }
+    if (on("calibrate")) {
+      for (const std::string_view name :
+           {"proxy", "connect-to", "resolve", "unix-socket", "source-ip"}) {
+        if (settings_.has(name))
+          error(origin(name), "contradicts --calibrate", "leave one of them out");
       }
     }
     if (!options_.keep_alive) {

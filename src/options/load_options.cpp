@@ -85,6 +85,7 @@ class Builder {
     read_count("seed", options_.seed);
     options_.once = settings_.flag("once");
     options_.dry_run = settings_.flag("dry-run");
+    options_.calibrate = settings_.flag("calibrate");
   }
 
   void read_waiting() {

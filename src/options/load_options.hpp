@@ -65,7 +65,7 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> tags;
   bool json = false, quiet = false;
   Color color = Color::automatic;
-  bool once = false, dry_run = false;
+  bool once = false, dry_run = false, calibrate = false;
 
   /// Every option of the command but --help and the like, in the table's order; secrets left out.
   std::vector<Resolved> resolved;

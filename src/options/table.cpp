@@ -290,6 +290,13 @@ std::vector<Option> output_rows() {
        .commands = kLoading | kDoctor,
        .choices = {"auto", "always", "never"}},
       // Trying
+      {.name = "calibrate",
+       .kind = Kind::flag,
+       .standard = "off",
+       .help = "Send the load to the built-in target on a CPU of its own instead: what this host "
+               "and the generator allow",
+       .group = Group::trying,
+       .commands = kLoading},
       {.name = "once",
        .kind = Kind::flag,
        .standard = "off",

@@ -57,6 +57,7 @@ class Auditor {
     connections();
     littles_law();
     target_on_same_cores();
+    calibration();
     other_load();
     steal();
     first_tenth();
@@ -107,6 +108,7 @@ class Auditor {
   void connections();
   void littles_law();
   void target_on_same_cores();
+  void calibration();
   void other_load();
   void steal();
   void first_tenth();
@@ -425,6 +427,13 @@ void Auditor::target_on_same_cores() {
   check("target_on_same_cores", same ? State::note : State::ok, same ? "yes" : "no", "no");
   because("The target runs on this host, and its cores are shared with the generator's.",
           {"response", "service"}, "Keep them apart with --cpu-list, or use two hosts.");
+}
+
+void Auditor::calibration() {
+  if (!report_.observed.calibration) return not_applicable("calibration");
+  check("calibration", State::note, "built-in target", "");
+  because("The built-in target answered: the figures are of the generator and this host.",
+          {"rates", "response", "service"}, "Leave --calibrate out to load the real target.");
 }
 
 void Auditor::other_load() {

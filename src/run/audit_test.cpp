@@ -81,6 +81,17 @@ TEST(Audit, ListsEveryCheckInItsOrder) {
   }
 }
 
+TEST(Audit, CalibrationIsSaid) {
+  Report report = healthy_closed();
+  EXPECT_EQ(find(audit(report), "calibration").state, State::not_applicable);
+  report.observed.calibration = true;
+  const Verdict verdict = audit(report);
+  EXPECT_EQ(find(verdict, "calibration").state, State::note);
+  ASSERT_EQ(verdict.reasons.size(), 1U);
+  EXPECT_EQ(verdict.reasons[0].code, "calibration");
+  EXPECT_EQ(verdict.status, Status::valid);
+}
+
 TEST(Audit, EveryCodeIsExplained) {
   for (const std::string_view code : check_codes()) EXPECT_GT(explain(code).size(), 100u) << code;
   EXPECT_TRUE(explain("nonsense").empty());

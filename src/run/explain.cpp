@@ -103,6 +103,12 @@ constexpr Explanation kExplanations[] = {
      "better on cores of its own. This is said and does not change the verdict. Keep them apart "
      "with --cpu-list, or use "
      "two hosts."},
+    {"calibration",
+     "The load went to the built-in target (--calibrate), which answers at once and runs on a CPU "
+     "of its own where there is one: the figures say what the generator and this host can do, and "
+     "nothing of a real target. Neither an upper nor a lower bound of another run: a target that "
+     "answers later, or with more, costs the generator more or less for each request. This is "
+     "said and does not change the verdict."},
     {"other_load",
      "Other processes used the generator's cores during the run. This is said and does not change "
      "the verdict; when it "

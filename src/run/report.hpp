@@ -175,6 +175,7 @@ struct Report {
     std::optional<double> steal_share;
     std::optional<double> other_load_share;  // CPU of others on the cores of this process
     bool target_on_same_cores = false;
+    bool calibration = false;    // the built-in target stood in for the real one
     bool clock_stepped = false;  // the monotonic clock went back, or stood still
     bool aborted = false, interrupted = false;
     Duration wall_minus_monotonic{};  // wall clock steps during the run (only said)
