@@ -96,23 +96,22 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
                                .hint = "more --connections or --streams",
                                .text = {}});
   }
-  {
-    const std::uint64_t wanted = needs.connection_per_worker || !options.connections
-                                     ? (workers + each - 1) / each
-                                     : *options.connections;
-    if (!open) plan.connections = static_cast<std::uint32_t>(wanted);
-    if (wanted > possible) {
-      result.errors.push_back(
-          {.where = "--concurrency",
-           .message = options::format_count(wanted) +
-                      " connections are more than this host allows to the target: " +
-                      options::format_count(possible),
-           .hint = "the limit of open files is " + options::format_count(host.descriptors) +
-                   " (ulimit -n), and there are " + options::format_count(host.local_ports) +
-                   " local ports for each address of the target (net.ipv4.ip_local_port_range)",
-           .text = {}});
-      workers = possible * each;
-    }
+  // A connection of its own for so many, or as many as were asked for to be shared.
+  const std::uint64_t wanted = needs.connection_per_worker || !options.connections
+                                   ? (workers + each - 1) / each
+                                   : *options.connections;
+  if (!open) plan.connections = static_cast<std::uint32_t>(wanted);
+  if (wanted > possible) {
+    result.errors.push_back(
+        {.where = "--concurrency",
+         .message = options::format_count(wanted) +
+                    " connections are more than this host allows to the target: " +
+                    options::format_count(possible),
+         .hint = "the limit of open files is " + options::format_count(host.descriptors) +
+                 " (ulimit -n), and there are " + options::format_count(host.local_ports) +
+                 " local ports for each address of the target (net.ipv4.ip_local_port_range)",
+         .text = {}});
+    workers = possible * each;
   }
   driver.workers = static_cast<std::uint32_t>(std::max<std::uint64_t>(workers, 1));
   plan.threads = choose_threads(options, host, plan);
