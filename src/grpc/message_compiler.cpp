@@ -1,6 +1,4 @@
 #include "grpc/message_program.hpp"
-#include "grpc/schema.hpp"
-#include "grpc/time_text.hpp"
 #include "options/nearest.hpp"
 
 #include <google/protobuf/wire_format_lite.h>
@@ -17,20 +15,6 @@ using Known = pb::Descriptor::WellKnownType;
 
 constexpr std::size_t kMostFaults = 20;
 
-enum Wire : std::uint32_t { varint = 0, sized = 2, group_begin = 3, group_end = 4 };
-
-constexpr std::uint32_t tag_of(int number, std::uint32_t wire) {
-  return static_cast<std::uint32_t>(number) << 3 | wire;
-}
-
-std::uint32_t tag_of(const pb::FieldDescriptor& field) {
-  using Lite = pb::internal::WireFormatLite;
-  return tag_of(field.number(),
-                Lite::WireTypeForFieldType(static_cast<Lite::FieldType>(field.type())));
-}
-
-std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 bool is_null_value(const pb::FieldDescriptor& field) {
   return (field.type() == pb::FieldDescriptor::TYPE_ENUM &&
           field.enum_type()->full_name() == "google.protobuf.NullValue") ||
@@ -38,12 +22,14 @@ bool is_null_value(const pb::FieldDescriptor& field) {
           field.message_type()->well_known_type() == Known::WELLKNOWNTYPE_VALUE);
 }
 
-std::string json_kind(const nlohmann::json& json) {
-  const std::string name = json.type_name();
-  return name == "null" ? name : (name == "object" || name == "array" ? "an " : "a ") + name;
-}
-
 }  // namespace
+
+std::uint32_t tag_of(const pb::FieldDescriptor& field) {
+  using Lite = pb::internal::WireFormatLite;
+  return tag_of(
+      field.number(),
+      static_cast<Wire>(Lite::WireTypeForFieldType(static_cast<Lite::FieldType>(field.type()))));
+}
 
 std::optional<Scalar> scalar_of(const pb::FieldDescriptor& field) {
   switch (field.type()) {
@@ -96,35 +82,6 @@ std::optional<Scalar> scalar_of(const pb::FieldDescriptor& field) {
   }
 }
 
-/// One step of the place, for as long as it lives; and one level of depth.
-class MessageCompiler::Inside {
- public:
-  Inside(MessageCompiler& compiler, std::string_view name)
-      : compiler_(compiler), before_(compiler.place_.size()) {
-    compiler_.place_ += '/';
-    for (const char c : name) {
-      if (c == '~') {
-        compiler_.place_ += "~0";
-      } else if (c == '/') {
-        compiler_.place_ += "~1";
-      } else {
-        compiler_.place_ += c;
-      }
-    }
-    ++compiler_.depth_;
-  }
-  ~Inside() {
-    compiler_.place_.resize(before_);
-    --compiler_.depth_;
-  }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  MessageCompiler& compiler_;
-  std::size_t before_;
-};
-
 void MessageCompiler::fault(std::string message) {
   if (faults_.size() < kMostFaults) faults_.push_back({place_, std::move(message)});
 }
@@ -137,7 +94,7 @@ void MessageCompiler::root(const Json& json, const Type& type) {
     const Scalar kind{known == Known::WELLKNOWNTYPE_TIMESTAMP  ? ScalarKind::timestamp
                       : known == Known::WELLKNOWNTYPE_DURATION ? ScalarKind::duration
                                                                : ScalarKind::field_mask};
-    if (!json.is_string()) return fault("expected a string, not " + json_kind(json));
+    if (!json.is_string()) return fault("expected a string, not " + kind_of(json));
     const std::string& text = json.get_ref<const std::string&>();
     if (find_hole_ && find_hole_(text)) return fault("a message of this type cannot vary");
     std::string with_size;
@@ -192,7 +149,7 @@ const pb::FieldDescriptor* MessageCompiler::find_field(const std::string& name, 
 
 void MessageCompiler::object(const Json& json, const Type& type, bool of_any) {
   if (!json.is_object())
-    return fault("expected an object (" + type.full_name() + "), not " + json_kind(json));
+    return fault("expected an object (" + type.full_name() + "), not " + kind_of(json));
   std::set<int> given;
   std::set<const pb::OneofDescriptor*> chosen;
   for (const auto& [name, each] : json.items()) {
@@ -314,7 +271,7 @@ void MessageCompiler::scalar(const Json& json, const Scalar& scalar, std::uint32
   if (expected.empty()) return;
   program_.literals.resize(before);
   const std::string shown = json.is_structured()
-                                ? json_kind(json)
+                                ? kind_of(json)
                                 : json.dump(-1, ' ', false, Json::error_handler_t::replace);
   fault("expected " + std::string(expected) + ", not " + shown.substr(0, 60));
 }
@@ -326,7 +283,7 @@ void MessageCompiler::map(const Json& json, const Field& field) {
   op.field = &field;
   if (hole(json, std::move(op))) return;
   if (json.is_null()) return;
-  if (!json.is_object()) return fault("expected an object (a map), not " + json_kind(json));
+  if (!json.is_object()) return fault("expected an object (a map), not " + kind_of(json));
   const Field& key_field = *field.message_type()->map_key();
   const Field& value_field = *field.message_type()->map_value();
   for (const auto& [key, each] : json.items()) {
@@ -352,7 +309,7 @@ void MessageCompiler::repeated(const Json& json, const Field& field) {
   op.field = &field;
   if (hole(json, std::move(op))) return;
   if (json.is_null()) return;
-  if (!json.is_array()) return fault("expected an array, not " + json_kind(json));
+  if (!json.is_array()) return fault("expected an array, not " + kind_of(json));
   if (json.empty()) return;
   const bool packed = field.is_packed();
   if (packed) {
@@ -371,122 +328,6 @@ void MessageCompiler::repeated(const Json& json, const Field& field) {
     }
   }
   if (packed) program_.close();
-}
-
-// --- types with a form of their own ---
-
-void MessageCompiler::wrapped(const Json& json, const Type& type) {
-  const Field& inner = *type.FindFieldByNumber(1);
-  scalar(json, *scalar_of(inner), tag_of(inner), &inner, Op::Json::element);
-}
-
-void MessageCompiler::structure(const Json& json) {
-  if (!json.is_object()) return fault("expected an object, not " + json_kind(json));
-  for (const auto& [key, each] : json.items()) {
-    const Inside inside(*this, key);
-    tag(tag_of(1, sized));
-    program_.open();
-    tag(tag_of(1, sized));
-    static_cast<void>(append_text(Scalar{ScalarKind::text}, key, program_.literals));
-    tag(tag_of(2, sized));
-    program_.open();
-    value(each);
-    program_.close();
-    program_.close();
-  }
-}
-
-void MessageCompiler::list(const Json& json) {
-  if (!json.is_array()) return fault("expected an array, not " + json_kind(json));
-  std::size_t index = 0;
-  for (const Json& each : json) {
-    const Inside inside(*this, std::to_string(index++));
-    tag(tag_of(1, sized));
-    program_.open();
-    value(each);
-    program_.close();
-  }
-}
-
-void MessageCompiler::value(const Json& json) {
-  if (depth_ > kDeepest) return fault("nested deeper than " + std::to_string(kDeepest) + " levels");
-  constexpr std::uint32_t kDouble = 1;
-  switch (json.type()) {
-    case Json::value_t::null:
-      tag(tag_of(1, varint));
-      append_varint(program_.literals, 0);
-      return;
-    case Json::value_t::boolean:
-      tag(tag_of(4, varint));
-      append_varint(program_.literals, json.get<bool>() ? 1 : 0);
-      return;
-    case Json::value_t::string:
-      return scalar(json, Scalar{ScalarKind::text}, tag_of(3, sized), nullptr, Op::Json::value);
-    case Json::value_t::object:
-    case Json::value_t::array:
-      tag(tag_of(json.is_object() ? 5 : 6, sized));
-      program_.open();
-      json.is_object() ? structure(json) : list(json);
-      program_.close();
-      return;
-    default:
-      tag(tag_of(2, kDouble));
-      static_cast<void>(
-          append_real(Scalar{ScalarKind::real64}, json.get<double>(), program_.literals));
-  }
-}
-
-void MessageCompiler::any(const Json& json, const Type& type) {
-  if (!json.is_object()) return fault("expected an object with \"@type\", not " + json_kind(json));
-  if (json.empty()) return;
-  const auto url_at = json.find("@type");
-  if (url_at == json.end() || !url_at->is_string())
-    return fault("a google.protobuf.Any needs \"@type\", a string (\"type.googleapis.com/...\")");
-  const std::string& url = url_at->get_ref<const std::string&>();
-  if (find_hole_ && find_hole_(url)) return fault("\"@type\" cannot vary");
-  const std::string name = url.substr(url.rfind('/') + 1);
-  const Type* inner = type.file()->pool()->FindMessageTypeByName(name);
-  if (inner == nullptr) inner = pb::DescriptorPool::generated_pool()->FindMessageTypeByName(name);
-  if (inner == nullptr) inner = rpc_types().find_message(name);
-  if (inner == nullptr) return fault("the type " + in_quotes(name) + " is not known");
-  tag(tag_of(1, sized));
-  static_cast<void>(append_text(Scalar{ScalarKind::text}, url, program_.literals));
-  tag(tag_of(2, sized));
-  program_.open();
-  ++depth_;
-  if (inner->well_known_type() == Known::WELLKNOWNTYPE_UNSPECIFIED) {
-    object(json, *inner, true);
-  } else if (const auto content = json.find("value"); content != json.end()) {
-    const Inside inside(*this, "value");
-    root(*content, *inner);
-  } else {
-    fault("an Any of " + in_quotes(name) + " needs \"value\"");
-  }
-  --depth_;
-  program_.close();
-}
-
-// The object form: {"paths": ["user.name", ...]}.
-void MessageCompiler::field_mask(const Json& json, std::uint32_t tag_before) {
-  tag(tag_before);
-  program_.open();
-  for (const auto& [name, paths] : json.items()) {
-    const Inside inside(*this, name);
-    if (name != "paths" || !paths.is_array()) {
-      fault("a field mask is a string or an object with the array \"paths\"");
-      continue;
-    }
-    std::size_t index = 0;
-    for (const Json& path : paths) {
-      const Inside at(*this, std::to_string(index++));
-      const Json snake =
-          path.is_string() && !(find_hole_ && find_hole_(path.get_ref<const std::string&>()))
-              ? Json(snake_case(path.get_ref<const std::string&>()))
-              : path;
-      scalar(snake, Scalar{ScalarKind::text}, tag_of(1, sized), nullptr, Op::Json::none);
-    }
-  }
-  program_.close();
 }
 
 }  // namespace onbeat::grpc

@@ -91,6 +91,53 @@ class MessageCompiler {
   std::size_t depth_ = 0;
 };
 
+enum Wire : std::uint32_t { varint = 0, fixed64 = 1, sized = 2, group_begin = 3, group_end = 4 };
+[[nodiscard]] constexpr std::uint32_t tag_of(int number, Wire wire) noexcept {
+  return static_cast<std::uint32_t>(number) << 3 | wire;
+}
+
+[[nodiscard]] std::uint32_t tag_of(const google::protobuf::FieldDescriptor& field);
+
+// For messages of faults.
+[[nodiscard]] inline std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+/// "an object", "a number", "null".
+[[nodiscard]] inline std::string kind_of(const nlohmann::json& json) {
+  const std::string name = json.type_name();
+  if (name == "null") return name;
+  return (name == "object" || name == "array" ? "an " : "a ") + name;
+}
+
+/// One step of the place, for as long as it lives; and one level of depth.
+class MessageCompiler::Inside {
+ public:
+  Inside(MessageCompiler& compiler, std::string_view name)
+      : compiler_(compiler), before_(compiler.place_.size()) {
+    compiler_.place_ += '/';
+    for (const char c : name) {
+      if (c == '~') {
+        compiler_.place_ += "~0";
+      } else if (c == '/') {
+        compiler_.place_ += "~1";
+      } else {
+        compiler_.place_ += c;
+      }
+    }
+    ++compiler_.depth_;
+  }
+  ~Inside() {
+    compiler_.place_.resize(before_);
+    --compiler_.depth_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  MessageCompiler& compiler_;
+  std::size_t before_;
+};
+
 /// What a field's value is in JSON; nothing: a message that is an object there, or has its own
 /// form.
 [[nodiscard]] std::optional<Scalar> scalar_of(const google::protobuf::FieldDescriptor& field);
