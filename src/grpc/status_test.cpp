@@ -49,6 +49,7 @@ TEST(GrpcStatus, G11_MessageIsDecodedLeniently) {
   EXPECT_EQ(decode_message("%C3%A9t%c3%a9"), "\xc3\xa9t\xc3\xa9");
   EXPECT_EQ(decode_message("100% %zz %4"), "100% %zz %4");
   EXPECT_EQ(decode_message("%%41%"), "%A%");
+  EXPECT_EQ(decode_message("%4g%g4%a"), "%4g%g4%a");
   EXPECT_EQ(decode_message(""), "");
 }
 
