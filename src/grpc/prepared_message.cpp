@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// The library's words without its own name before them.
-std::string parse_fault(const Json::parse_error& error) {
+std::string parse_fault(const Json::exception& error) {
   const std::string_view words = error.what();
   const std::size_t end = words.find("] ");
   return "not JSON: " + std::string(end == std::string_view::npos ? words : words.substr(end + 2));
@@ -85,7 +85,7 @@ std::optional<JsonFault> MessageProgram::fill_json(const Op& op, std::string_vie
   Json json;
   try {
     json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     return JsonFault{op.place, parse_fault(error)};
   }
   if (json.is_string() && !op.json_only) return fill(op, {json.get_ref<const std::string&>()}, out);
@@ -122,7 +122,7 @@ std::expected<PreparedMessage, PreparedMessage::Faults> PreparedMessage::compile
   Json parsed;
   try {
     parsed = Json::parse(json);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     return std::unexpected(Faults{{"", parse_fault(error)}});
   }
   auto program = std::make_unique<MessageProgram>();

@@ -117,6 +117,7 @@ TEST(GrpcPreparedMessage, WhatIsRefused) {
       {"{", ": not JSON: "},
       {"", ": not JSON: "},
       {"{} {}", ": not JSON: "},
+      {R"({"a_double":1e3001})", ": not JSON: number overflow"},
       {R"({"an_int32":2147483648})", "/an_int32: expected an int32"},
       {R"({"an_int32":1.5})", "/an_int32: expected an int32"},
       {R"({"an_int32":true})", "/an_int32: expected an int32"},
