@@ -216,7 +216,6 @@ void Http2Connection::answer_grpc(Http2Stream& stream, Instant now) noexcept {
                        now < stream.deadline() && stream.refusal().empty() &&
                        (!effects.grpc_status || effects.status_in_trailers);
   if (replies) {
-    fields.add("grpc-accept-encoding", "identity,gzip");
     stream.has_trailers = !effects.no_grpc_status;
     stream.finishing = stream.is_whole();
     stream.reply(stream.finishing);
