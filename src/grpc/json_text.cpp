@@ -70,21 +70,24 @@ void JsonText::text(std::string_view value) {
 void JsonText::append_string(std::string_view value) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out_ += '"';
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out_ += '\\';
-      out_ += c;
-    } else if (c == '\n') {
-      out_ += "\\n";
+  std::size_t begin = 0;  // of what needs no escape
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(value[i]);
+    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
+    out_.append(value, begin, i - begin);
+    begin = i + 1;
+    out_ += '\\';
+    if (byte == '\n') {
+      out_ += 'n';
     } else if (byte < 0x20) {
-      out_ += "\\u00";
+      out_ += "u00";
       out_ += kHex[byte >> 4];
       out_ += kHex[byte & 15];
     } else {
-      out_ += c;
+      out_ += value[i];
     }
   }
+  out_.append(value, begin);
   out_ += '"';
 }
 

@@ -67,5 +67,19 @@ void BM_ReadMessage(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadMessage);
 
+void BM_ReadSmallMessage(benchmark::State& state) {
+  const auto& small = *schema().find_message("onbeat.peer.Message");
+  const auto message = PreparedMessage::compile(R"({"text":"some words","count":"12"})", small);
+  const std::string_view bytes = std::string_view(message->framed()).substr(kPrefix);
+  MessageReader reader(schema(), small);
+  std::string json;
+  for (auto _ : state) {
+    json.clear();
+    JsonText sink(json);
+    benchmark::DoNotOptimize(reader.read(bytes, sink));
+  }
+}
+BENCHMARK(BM_ReadSmallMessage);
+
 }  // namespace
 }  // namespace onbeat::grpc
