@@ -1,6 +1,6 @@
 // EXTRACT: variables of a chain out of an answer. An expression is a jq program over the last
 // message, a plain path (read without jq), a function call such as @header("x"), or a C-style
-// ternary of those, `c ? a : b`, which becomes jq's if-then-else.
+// ternary of those, `c ? a : b`, which becomes jq's if-then-else (ternary.hpp).
 #pragma once
 
 #include "document/answer.hpp"
@@ -8,14 +8,9 @@
 #include "document/gctf.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace onbeat::document {
-
-/// `c ? a : b` as `if c then a else b end`, also nested; texts and brackets are respected. What is
-/// no ternary, or nested deeper than 256, comes back as it is.
-[[nodiscard]] std::string rewrite_ternary(std::string_view expression);
 
 /// The lines of one EXTRACT section. Immutable; any thread may read it.
 class Extractions {

@@ -66,6 +66,8 @@ void text_list(const Node& node, std::string_view key, std::vector<std::string>&
   }
 }
 
+}  // namespace
+
 void append_yaml(const Node& node, JsonTree& out) {
   switch (node.kind) {
     case Node::Kind::nothing:
@@ -98,8 +100,6 @@ void append_yaml(const Node& node, JsonTree& out) {
   }
   out.text(text);
 }
-
-}  // namespace
 
 std::optional<Node> read_yaml(const std::string& text, std::uint32_t first_line, Diagnostics& out) {
   auto node = options::parse_yaml(text, "");

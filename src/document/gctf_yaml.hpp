@@ -13,6 +13,8 @@ namespace onbeat::document {
 [[nodiscard]] std::optional<options::YamlNode> read_yaml(const std::string& text,
                                                          std::uint32_t first_line,
                                                          Diagnostics& out);
+/// With the types that YAML gives plain scalars.
+void append_yaml(const options::YamlNode& node, JsonTree& out);
 [[nodiscard]] Position position_of(const options::YamlNode& node) noexcept;
 
 [[nodiscard]] Meta read_meta(const RawSection& section, Diagnostics& out);

@@ -51,6 +51,7 @@ JsonTree::Node& JsonTree::add(JsonKind kind) {
   node.offset = offset_;
   node.next = static_cast<std::uint32_t>(nodes_.size());
   key_ = {};
+  last_ = static_cast<std::uint32_t>(nodes_.size() - 1);
   if (open_ != kNoNode) ++nodes_[open_].count;
   return node;
 }
@@ -82,7 +83,12 @@ void JsonTree::begin(JsonKind kind) {
 void JsonTree::begin_array() { begin(JsonKind::array); }
 void JsonTree::begin_object() { begin(JsonKind::object); }
 
+JsonView JsonTree::last() const noexcept {
+  return nodes_.empty() ? JsonView() : JsonView(this, last_);
+}
+
 void JsonTree::end() {
+  last_ = open_;
   Node& node = nodes_[open_];
   open_ = node.next;
   node.next = static_cast<std::uint32_t>(nodes_.size());
@@ -167,6 +173,32 @@ int compare_numbers(const JsonView& a, const JsonView& b) noexcept {
     return number.real();
   };
   return order(exact(a), exact(b));
+}
+
+bool equal_values(const JsonView& a, const JsonView& b) noexcept {
+  if (a.is_number() || b.is_number()) return compare_numbers(a, b) == 0;
+  if (a.kind() != b.kind() || a.size() != b.size()) return false;
+  switch (a.kind()) {
+    case JsonKind::boolean:
+      return a.boolean() == b.boolean();
+    case JsonKind::text:
+      return a.text() == b.text();
+    case JsonKind::array: {
+      JsonView other = b.first();
+      for (JsonView item = a.first(); item; item = a.after(item), other = b.after(other)) {
+        if (!equal_values(item, other)) return false;
+      }
+      return true;
+    }
+    case JsonKind::object:
+      for (JsonView member = a.first(); member; member = a.after(member)) {
+        const JsonView other = b.find(member.key());
+        if (!other || !equal_values(member, other)) return false;
+      }
+      return true;
+    default:
+      return true;
+  }
 }
 
 void append_json_escaped(std::string_view text, std::string& out) {

@@ -57,7 +57,10 @@ class JsonTree {
   void begin_array();
   void begin_object();
   void end();
-  /// A copy of a value, of this tree or another.
+  /// The value that was added last and is whole. The view stays good while more is added within an
+  /// array that is still open; its text() only until then.
+  [[nodiscard]] JsonView last() const noexcept;
+  /// A copy of a value of another tree.
   void copy(const JsonView& value);
 
   /// Where the next value, or the next key with its value, stands in its source: an offset in
@@ -90,6 +93,7 @@ class JsonTree {
   }
 
   static constexpr std::uint32_t kNoNode = UINT32_MAX;
+  std::uint32_t last_ = 0;
   std::vector<Node> nodes_;
   std::string texts_;
   std::uint32_t open_ = kNoNode;
@@ -153,6 +157,9 @@ class JsonView {
 
 /// -1, 0, 1: numbers by value, exactly, whatever their kinds. 2 when either is NaN or no number.
 [[nodiscard]] int compare_numbers(const JsonView& a, const JsonView& b) noexcept;
+
+/// Numbers by value, objects in any order of their keys; a missing value equals null.
+[[nodiscard]] bool equal_values(const JsonView& a, const JsonView& b) noexcept;
 
 /// Appends strict JSON (RFC 8259) on one line; what is not finite becomes "NaN", "Infinity" or
 /// "-Infinity", as protobuf writes it. A missing value is null.

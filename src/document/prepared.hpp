@@ -22,7 +22,12 @@ namespace onbeat::document {
 /// An expected message. A placeholder that names nothing is plain text.
 class Expectation {
  public:
+  /// Borrows `tree` and `match`.
   Expectation(const JsonTree& tree, const MatchOptions& match, bool is_error, Scope& scope);
+  [[nodiscard]] const JsonTree& tree() const noexcept { return *tree_; }
+  /// Adds the variables that it names.
+  void add_slots(std::vector<std::uint32_t>& slots) const;
+  [[nodiscard]] bool uses_clock() const noexcept;
 
   /// `scratch` is used when the expectation has placeholders.
   [[nodiscard]] std::optional<Difference> difference(const JsonView& actual,
@@ -30,13 +35,14 @@ class Expectation {
                                                      JsonTree& scratch) const;
 
  private:
+  void collect(const JsonView& value, Scope& scope);
   void fill(const JsonView& value, const RenderContext& context, JsonTree& out,
             std::size_t& next) const;
   const JsonTree* tree_;
   const MatchOptions* match_;
   bool is_error_;
   std::vector<std::optional<Template>> texts_;  // of each string, in order; empty: none varies
-  std::vector<bool> typed_;                     // the whole string is a bound variable
+  std::vector<bool> typed_;                     // the template gives JSON, not a text
 };
 
 struct PreparedStep {
@@ -61,6 +67,11 @@ class PreparedChain {
   prepare(const Chain& chain, std::vector<std::string> row_variables,
           const std::function<std::optional<std::string>(const std::string&)>& environment);
 
+  /// All that prepare() would say, warnings too.
+  [[nodiscard]] static std::vector<Diagnostic> examine(
+      const Chain& chain, std::vector<std::string> row_variables,
+      const std::function<std::optional<std::string>(const std::string&)>& environment);
+
   [[nodiscard]] const std::vector<PreparedDocument>& documents() const noexcept {
     return documents_;
   }
@@ -70,6 +81,7 @@ class PreparedChain {
   [[nodiscard]] Variables make_variables() const;
 
  private:
+  friend class ChainPreparation;
   PreparedChain() = default;
   std::vector<PreparedDocument> documents_;
   std::vector<std::uint32_t> used_;

@@ -29,10 +29,11 @@ namespace onbeat::document {
 
 /// What a value must not break.
 enum class Place : std::uint8_t {
-  text,    // values stand as they are
-  json,    // the text is JSON: inside its strings, values are escaped
-  field,   // a header: a value with CR, LF or NUL is refused (it could forge another header)
-  target,  // a request target: what cannot stand in one is percent-encoded
+  text,       // values stand as they are
+  json,       // the text is JSON: inside its strings, values are escaped
+  json_text,  // all of it stands between the quotes of a JSON string: it is escaped, too
+  field,      // a header: a value with CR, LF or NUL is refused (it could forge another header)
+  target,     // a request target: what cannot stand in one is percent-encoded
 };
 
 /// What the texts of one kind of request may name, and what they share.

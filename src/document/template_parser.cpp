@@ -1,5 +1,6 @@
 #include "document/template_parser.hpp"
 
+#include "document/json_tree.hpp"
 #include "options/nearest.hpp"
 
 #include <fmt/format.h>
@@ -90,6 +91,7 @@ std::size_t TemplateParser::closing(std::size_t at) {
 }
 
 void TemplateParser::literal(std::string_view text) {
+  if (place_ == Place::json_text) return append_json_escaped(text, result_.literals_);
   result_.literals_ += text;
   if (place_ != Place::json) return;
   for (const char c : text) {
@@ -287,6 +289,8 @@ Template::Guard TemplateParser::guard() const {
   switch (place_) {
     case Place::json:
       return in_string_ ? Template::Guard::json_string : Template::Guard::none;
+    case Place::json_text:
+      return Template::Guard::json_string;
     case Place::field:
       return Template::Guard::field;
     case Place::target:
