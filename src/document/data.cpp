@@ -1,8 +1,6 @@
 #include "document/data.hpp"
 
 #include "document/data_check.hpp"
-#include "document/row_order.hpp"
-#include <onbeat/kernel/random.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -89,13 +87,7 @@ std::vector<std::string> DataSource::variables() const {
 }
 
 std::optional<std::uint64_t> DataSource::row_of(std::uint64_t n) const noexcept {
-  const std::uint64_t pass = n / rows();
-  const std::uint64_t index = n % rows();
-  if (pass > 0 && options_.on_end == OnEnd::stop) return std::nullopt;
-  if (options_.order == RowOrder::sequential) return index;
-  // Templates draw from the data stream itself; the complement keeps the two apart.
-  const std::uint64_t seed = ~kernel::stream_seed(options_.seed, kernel::Stream::data);
-  return shuffled(index, rows(), kernel::splitmix64(seed, pass));
+  return document::row_of(n, rows(), options_.order, options_.on_end, options_.seed);
 }
 
 }  // namespace onbeat::document

@@ -11,6 +11,7 @@
 
 #include "document/file_window.hpp"
 #include "document/row_index.hpp"
+#include "document/row_order.hpp"
 #include "document/row_shape.hpp"
 #include "options/settings.hpp"
 
@@ -27,11 +28,6 @@ namespace onbeat::document {
 
 /// "csv", "tsv", "ndjson" and its other names "json" and "jsonl".
 [[nodiscard]] std::optional<DataFormat> data_format(std::string_view name);
-
-/// `random` shuffles: each row once before any comes again, in another order each time.
-enum class RowOrder : std::uint8_t { sequential, random };
-/// After the last row: begin again, or end the run.
-enum class OnEnd : std::uint8_t { loop, stop };
 
 struct DataOptions {
   std::string path;
@@ -74,6 +70,7 @@ class DataSource {
   [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
   /// "user.id" for each column, in their order: what templates may name.
   [[nodiscard]] std::vector<std::string> variables() const;
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return state_.size; }
   [[nodiscard]] DataFormat format() const noexcept { return *options_.format; }
   /// At least 1.
   [[nodiscard]] std::uint64_t rows() const noexcept { return index_.rows(); }
@@ -96,8 +93,10 @@ class DataSource {
 
 class DataReader {
  public:
-  /// Reads `columns` (indexes of source.columns(), rising, without repeats) alone.
-  DataReader(const DataSource& source, std::vector<std::uint32_t> columns);
+  /// Reads `columns` (indexes of source.columns(), rising, without repeats) alone. `access`: in
+  /// which order rows will be asked for; absent: that of the source's options.
+  DataReader(const DataSource& source, std::vector<std::uint32_t> columns,
+             std::optional<RowOrder> access = std::nullopt);
 
   /// The values of arrival n's row, one a column of the source; those that were not asked for
   /// have no data. Valid until the next call. Any order of n; a rising one is fastest.

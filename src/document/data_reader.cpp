@@ -22,11 +22,12 @@ DataFault fault_of(ReadFault fault) {
 
 }  // namespace
 
-DataReader::DataReader(const DataSource& source, std::vector<std::uint32_t> columns)
+DataReader::DataReader(const DataSource& source, std::vector<std::uint32_t> columns,
+                       std::optional<RowOrder> access)
     : source_(source),
       columns_(std::move(columns)),
       values_(source.columns_.size()),
-      block_(block_of(source.options_.order, source.state_, source.index_)),
+      block_(block_of(access.value_or(source.options_.order), source.state_, source.index_)),
       window_(source.descriptor_, source.state_,
               std::min<std::size_t>(source.state_.size, source.longest_row_ + block_)) {
   // What is unescaped never grows, so that it fits and values_ may point into it.

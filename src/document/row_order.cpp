@@ -39,4 +39,15 @@ std::uint64_t shuffled(std::uint64_t index, std::uint64_t count, std::uint64_t k
   return value;
 }
 
+std::optional<std::uint64_t> row_of(std::uint64_t n, std::uint64_t count, RowOrder order,
+                                    OnEnd on_end, std::uint64_t seed) noexcept {
+  const std::uint64_t pass = n / count;
+  const std::uint64_t index = n % count;
+  if (pass > 0 && on_end == OnEnd::stop) return std::nullopt;
+  if (order == RowOrder::sequential) return index;
+  // Templates draw from the data stream itself; the complement keeps the two apart.
+  const std::uint64_t of_rows = ~kernel::stream_seed(seed, kernel::Stream::data);
+  return shuffled(index, count, kernel::splitmix64(of_rows, pass));
+}
+
 }  // namespace onbeat::document
