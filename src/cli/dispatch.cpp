@@ -1,7 +1,9 @@
 #include "cli/dispatch.hpp"
 
+#include "cli/check_command.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor_command.hpp"
+#include "cli/fmt_command.hpp"
 #include "cli/http_command.hpp"
 #include "cli/target_command.hpp"
 #include "options/arguments.hpp"
@@ -53,6 +55,10 @@ int run_command(const options::Command& command, const options::Arguments& argum
       return target_command(command.id, gathered.settings);
     case options::kDoctor:
       return doctor_command(gathered.settings);
+    case options::kCheck:
+      return check_command(arguments.positionals, gathered.settings);
+    case options::kFormat:
+      return fmt_command(arguments.positionals, gathered.settings);
     case options::kProfiles:
       return profiles_command(gathered.settings);
     default:

@@ -221,6 +221,7 @@ class Parser {
   bool key_text(std::string& key) {
     if (token_.kind == Kind::text) return unquote(key);
     if (token_.kind != Kind::word) return unexpected("a key");
+    if (invalid_utf8(token_.text) != std::string_view::npos) return fail("the key is not UTF-8");
     const auto is_name = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
              c == '$' || static_cast<unsigned char>(c) >= 0x80;

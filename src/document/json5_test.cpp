@@ -68,6 +68,7 @@ TEST(Json5, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(faults("{ a: 1"), ElementsAre("0 the brace is not closed"));
   EXPECT_THAT(faults("[ /* x ]"), ElementsAre("2 the comment is not closed"));
   EXPECT_THAT(faults("{ a: 1, a: 2 }"), ElementsAre("8 the key a stands twice"));
+  EXPECT_THAT(faults("{ \xe2: 1 }"), ElementsAre("2 the key is not UTF-8"));
   EXPECT_THAT(faults("{ a-b: 1 }"), ElementsAre("2 the key needs quotes"));
   EXPECT_THAT(faults(R"(["\ud800", 1])"),
               ElementsAre("2 half of a surrogate pair is no character"));

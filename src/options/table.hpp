@@ -27,7 +27,9 @@ enum CommandSet : std::uint32_t {
   kProfiles = 1U << 3,
   kGrpcTarget = 1U << 8,
   kTargets = kTarget | kGrpcTarget,
-  kEvery = kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles,
+  kCheck = 1U << 10,
+  kFormat = 1U << 11,
+  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles,
 };
 
 enum class Group : std::uint8_t {
