@@ -92,6 +92,10 @@ class HotPath : public testing::Test {
     const auto collect = [&] {
       kernel::Interval part;
       if (load.recorder().collect(part)) all.merge_next(part);
+      if (phase.samples == nullptr) return;
+      std::vector<run::LoggedSample> samples;
+      phase.samples->take(samples);
+      logged_ += samples.size();
     };
     while (end.wait_for(10ms) != std::future_status::ready) collect();
     loop.post([&] { load.close(); });
@@ -103,6 +107,7 @@ class HotPath : public testing::Test {
     EXPECT_EQ(probe.allocations, 0u) << "in " << probe.to - probe.from << " requests";
   }
 
+  std::uint64_t logged_ = 0;
   std::unique_ptr<target::TargetServer> server_;
   kernel::Names names_;
   run::ErrorSamples samples_;
@@ -144,6 +149,22 @@ TEST_F(HotPath, ManyStreamsAllocateNothingOnceWarm) {
   phase.budget = &budget;
   phase.ends_by_count = true;
   run(phase, 64);
+}
+
+TEST_F(HotPath, ARequestLogAllocatesNothing) {
+  if (!kernel::kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
+  kernel::RequestBudget budget(kRequests);
+  run::SampleRing ring(1, 1);
+  run::Phase phase;
+  phase.driver.model = Model::closed;
+  phase.budget = &budget;
+  phase.ends_by_count = true;
+  phase.samples = &ring;
+  run(phase, 64);
+  std::vector<run::LoggedSample> rest;
+  ring.take(rest);
+  EXPECT_EQ(logged_ + rest.size() + ring.dropped(), kRequests);
+  EXPECT_GT(logged_, 0u);
 }
 
 }  // namespace

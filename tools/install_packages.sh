@@ -8,7 +8,8 @@ build=(clang-19 lld-19 cmake ninja-build pkg-config git ca-certificates
        libnghttp2-dev libprotobuf-dev libprotoc-dev libjq-dev)
 test=(libclang-rt-19-dev llvm-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev libhttp-parser-dev librapidcheck-dev
       nginx-light nghttp2-server nghttp2-client curl libgrpc++-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio
-      python3 python3-jsonschema util-linux procps strace
+      python3 python3-jsonschema python3-junitparser python3-markdown-it python3-prometheus-client influxdb
+      util-linux procps strace
       python3-html5lib chromium chromium-driver fonts-dejavu-core)
 
 wanted=()

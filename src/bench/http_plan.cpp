@@ -28,23 +28,6 @@ bool is_loopback(const net::Address& address) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address.data())->sin6_addr);
 }
 
-// "name:password" of a URL is percent-encoded; in the header it is not (RFC 7617).
-std::string percent_decoded(std::string_view text) {
-  const auto digit = [](char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-  };
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape =
-        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
-    result += escape ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
-    if (escape) i += 2;
-  }
-  return result;
-}
-
 std::string basic(std::string_view user) { return "Basic " + options::base64_encode(user); }
 
 std::optional<http::Url> proxy_of(const HttpOptions& options) {
@@ -147,7 +130,7 @@ http::RequestForm Maker::form_for(const http::Url& url) const {
   const HttpOptions& options = plan_.options;
   http::RequestForm form;
   if (!options.user_agent.empty()) form.user_agent = options.user_agent;
-  const std::string user = url.user.empty() ? options.user : percent_decoded(url.user);
+  const std::string user = url.user.empty() ? options.user : http::percent_decoded(url.user);
   if (!user.empty()) form.standard_fields.emplace_back("Authorization", basic(user));
   if (options.decompress) form.standard_fields.emplace_back("Accept-Encoding", "gzip, deflate");
   if (!options.keep_alive) form.standard_fields.emplace_back("Connection", "close");
@@ -345,7 +328,8 @@ http::RequestForm proxy_form(const HttpOptions& options, const http::Url& url) {
   if (!proxy || url.scheme != "http" || options.version == options::HttpVersion::http2) return form;
   form.absolute_target = true;
   if (!proxy->user.empty())
-    form.standard_fields.emplace_back("Proxy-Authorization", basic(percent_decoded(proxy->user)));
+    form.standard_fields.emplace_back("Proxy-Authorization",
+                                      basic(http::percent_decoded(proxy->user)));
   return form;
 }
 
@@ -370,7 +354,7 @@ std::unique_ptr<http::Peer> make_peer(const HttpOrigin& origin, const HttpOption
         std::to_string(origin.port);
     peer->tunnel = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
     if (!proxy->user.empty())
-      peer->tunnel += "Proxy-Authorization: " + basic(percent_decoded(proxy->user)) + "\r\n";
+      peer->tunnel += "Proxy-Authorization: " + basic(http::percent_decoded(proxy->user)) + "\r\n";
     peer->tunnel += "\r\n";
   }
   return peer;

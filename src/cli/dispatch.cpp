@@ -5,6 +5,7 @@
 #include "cli/doctor_command.hpp"
 #include "cli/fmt_command.hpp"
 #include "cli/http_command.hpp"
+#include "cli/report_command.hpp"
 #include "cli/target_command.hpp"
 #include "options/arguments.hpp"
 #include "options/gather.hpp"
@@ -59,6 +60,8 @@ int run_command(const options::Command& command, const options::Arguments& argum
       return check_command(arguments.positionals, gathered.settings);
     case options::kFormat:
       return fmt_command(arguments.positionals, gathered.settings);
+    case options::kReport:
+      return report_command(gathered.settings, arguments.positionals);
     case options::kProfiles:
       return profiles_command(gathered.settings);
     default:

@@ -10,10 +10,8 @@
 #include "options/load_options.hpp"
 #include "options/surroundings.hpp"
 #include "report/json.hpp"
-#include "report/ndjson.hpp"
-#include "report/output.hpp"
+#include "report/run_outputs.hpp"
 #include "report/text.hpp"
-#include "report/writer.hpp"
 #include "run/plan.hpp"
 #include "run/redact.hpp"
 #include "run/run.hpp"
@@ -62,22 +60,6 @@ std::string endpoint_name(const options::HttpEndpoint& endpoint) {
   return endpoint.name.empty() ? run::redact_url(endpoint.url) : endpoint.name;
 }
 
-/// --stream: every interval as it is complete.
-class StreamObserver final : public run::Observer {
- public:
-  StreamObserver(report::StreamFile& file, const kernel::Names& names, kernel::RecorderShape shape)
-      : file_(file), names_(names), shape_(std::move(shape)) {}
-  void on_progress(const Progress&) override {}
-  void on_interval(const kernel::Interval& interval, const Progress&) override {
-    file_.write(report::stream_interval(interval, names_, shape_));
-  }
-
- private:
-  report::StreamFile& file_;
-  const kernel::Names& names_;
-  kernel::RecorderShape shape_;
-};
-
 /// One invocation: what was asked for, and the host it is asked of.
 class HttpCommand {
  public:
@@ -91,6 +73,7 @@ class HttpCommand {
   run::PlanNeeds plan_needs(std::size_t addresses) const;
   void calibrate(options::HttpOptions& http, std::vector<Problem>& errors);
   void check_endpoints(const options::HttpOptions& http, std::vector<Problem>& errors) const;
+  void open_outputs(std::vector<Problem>& errors);
   int dry_run();
   void fill_report(Report& report);
   int finish(Report report);
@@ -106,7 +89,7 @@ class HttpCommand {
   std::string name_error_, curl_;
   bool print_curl_ = false;
   std::string id_ = run_id();
-  report::StreamFile stream_;
+  std::optional<report::RunOutputs> outputs_;
   std::unique_ptr<target::TargetProcess> built_in_;  // --calibrate
 };
 
@@ -181,13 +164,8 @@ bool HttpCommand::prepare() {
     errors = preflight_.errors;
     warnings.insert(warnings.end(), preflight_.warnings.begin(), preflight_.warnings.end());
   }
-  if (errors.empty() && !options_.stream.empty() && !options_.dry_run && !options_.once)
-    if (auto opened = stream_.open(options_.stream); !opened)
-      errors.push_back({.where = "--stream", .message = opened.error(), .hint = {}, .text = {}});
   check_endpoints(http.options, errors);
-  for (const options::Output& output : options_.outs)
-    if (auto writable = report::check_writable(output.path); !writable)
-      errors.push_back({.where = "--out", .message = writable.error(), .hint = {}, .text = {}});
+  open_outputs(errors);
   show(errors);
   if (!errors.empty()) return false;
   if (!options_.quiet) show(warnings, "warning");
@@ -206,6 +184,19 @@ run::PlanNeeds HttpCommand::plan_needs(std::size_t addresses) const {
   needs.units_asked = http.http2.streams.has_value();
   needs.units_per_connection = http.http2.streams.value_or(bench::kStreamsAConnection);
   return needs;
+}
+
+void HttpCommand::open_outputs(std::vector<Problem>& errors) {
+  const char* token = std::getenv("INFLUX_TOKEN");
+  outputs_.emplace(report::Asked{.outs = options_.outs,
+                                 .stream = options_.stream,
+                                 .metrics = options_.metrics,
+                                 .influx_token = token == nullptr ? "" : token});
+  std::ranges::move(outputs_->check(), std::back_inserter(errors));
+  if (!errors.empty() || options_.dry_run || options_.once) return;
+  errors = outputs_->open();
+  if (options_.metrics && errors.empty() && (!options_.quiet || options_.metrics->port == 0))
+    print(stderr, "metrics: " + outputs_->metrics_url() + "\n");
 }
 
 int HttpCommand::run() {
@@ -252,13 +243,11 @@ int HttpCommand::run() {
   std::vector<run::Observer*> observers;
   LiveView view({.color = use_color(options_.color, stderr), .quiet = options_.quiet});
   observers.push_back(&view);
-  std::optional<StreamObserver> stream;
-  if (!options_.stream.empty()) {
-    stream.emplace(stream_, names, run::recorder_shape(preflight_.plan, spec));
-    observers.push_back(&*stream);
-    fill_report(report);
-    stream_.write(report::stream_header(report));
-  }
+  observers.push_back(&*outputs_);
+  fill_report(report);
+  for (const options::Threshold& threshold : options_.thresholds)
+    report.thresholds.push_back({.metric = threshold.metric, .expr = threshold.text});
+  outputs_->begin(report, names, run::recorder_shape(preflight_.plan, spec));
   report = run::execute(preflight_.plan, spec, host_, aborts, observers, take_signals());
   view.finish();
   fill_report(report);
@@ -268,7 +257,6 @@ int HttpCommand::run() {
                       .limits = run::AuditLimits::from(options_.limits),
                       .strict = options_.strict,
                       .allow_invalid = options_.allow_invalid});
-  if (stream) stream_.write(report::stream_report(report));
   return finish(std::move(report));
 }
 
@@ -332,12 +320,8 @@ int HttpCommand::finish(Report report) {
         report::to_text(report, {.color = use_color(options_.color, stdout),
                                  .width = std::max<std::size_t>(terminal_width(stdout), 80)}));
   }
-  for (const auto& problem : report::write_outputs(report, options_.outs)) {
+  for (const auto& problem : outputs_->finish(report)) {
     print(stderr, "error: " + problem + "\n");
-    written = false;
-  }
-  if (!stream_.problem().empty()) {
-    print(stderr, "error: " + stream_.problem() + "\n");
     written = false;
   }
   // The measurement stands; but a script that waits for a file must learn that it is not there.

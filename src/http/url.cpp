@@ -101,4 +101,19 @@ std::expected<Url, UrlError> parse_url(std::string_view text, bool with_template
   return url;
 }
 
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(&text[i + 1], &text[i + 3], value, 16).ptr == &text[i + 3]) {
+      decoded += static_cast<char>(value);
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
 }  // namespace onbeat::http

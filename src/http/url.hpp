@@ -33,4 +33,7 @@ struct UrlError {
 [[nodiscard]] std::expected<Url, UrlError> parse_url(std::string_view text,
                                                      bool with_templates = false);
 
+/// %XX as the byte that it stands for; what is no such escape stays as it is.
+[[nodiscard]] std::string percent_decoded(std::string_view text);
+
 }  // namespace onbeat::http

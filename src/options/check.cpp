@@ -131,6 +131,8 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return refusal(parse_connect_to(text));
     case Kind::resolve:
       return refusal(parse_resolve(text));
+    case Kind::listen:
+      return refusal(parse_listen(text));
     case Kind::ip:
       return refusal(parse_ip(text));
     case Kind::tls_versions:

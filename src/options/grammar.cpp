@@ -262,6 +262,18 @@ Parsing<std::pair<std::string, std::string>> parse_tag(std::string_view text) {
   return std::pair{std::string(key), std::string(text.substr(equals + 1))};
 }
 
+std::string without_secrets(std::string_view path) {
+  const auto scheme = path.find("://");
+  if (scheme == std::string_view::npos) return std::string(path);
+  const std::size_t start = scheme + 3, query = std::min(path.find('?', start), path.size());
+  // A password with a '/' in it is not a valid URL, and is left out all the same.
+  const auto at = path.substr(0, query).rfind('@');
+  const std::size_t host = at == std::string_view::npos || at < start ? start : at + 1;
+  return std::string(path.substr(0, start))
+      .append(path.substr(host, query - host))
+      .append(query == path.size() ? "" : "?...");
+}
+
 Parsing<Output> parse_out(std::string_view text, std::span<const std::string_view> formats) {
   const std::string known = fmt::format("{}", fmt::join(formats, ", "));
   const auto equals = text.find('=');
@@ -281,7 +293,20 @@ Parsing<Output> parse_out(std::string_view text, std::span<const std::string_vie
     return Scanner::fail_at(equals + 1, "a file is needed, not \"-\"",
                             "--json writes the JSON report to the standard output");
   }
-  return Output{std::string(format), std::string(path)};
+  Output output{std::string(format), std::string(path)};
+  if (const auto share = path.rfind(",1/"); format == "samples" && share != path.npos) {
+    const auto one_of = parse_count(path.substr(share + 3));
+    if (!one_of || *one_of == 0) {
+      return Scanner::fail_at(equals + 1 + share + 3, "not a share of the samples",
+                              "samples=FILE,1/100");
+    }
+    output.one_of = *one_of;
+    output.path.resize(share);
+  }
+  if (output.path.empty()) {
+    return Scanner::fail_at(equals + 1, "the file is missing", "samples=FILE,1/100");
+  }
+  return output;
 }
 
 }  // namespace onbeat::options

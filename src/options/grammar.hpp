@@ -62,9 +62,12 @@ Parsing<std::vector<unsigned>> parse_cpu_list(std::string_view text);
 Parsing<std::pair<std::string, std::string>> parse_tag(std::string_view text);
 
 struct Output {
-  std::string format, path;
+  std::string format, path;  // the path may be a URL (influx)
+  std::uint64_t one_of = 1;  // samples: one of so many arrivals
 };
-/// "json=report.json" with a format out of `formats`.
+/// A path as it may be shown: of a URL neither user nor query.
+[[nodiscard]] std::string without_secrets(std::string_view path);
+/// "json=report.json" with a format out of `formats`; "samples=FILE,1/100".
 Parsing<Output> parse_out(std::string_view text, std::span<const std::string_view> formats);
 
 struct Header {

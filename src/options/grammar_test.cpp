@@ -199,6 +199,27 @@ TEST(ParseOut, ValidAndRefused) {
       "6: a file is needed, not \"-\" | --json writes the JSON report to the standard output");
 }
 
+TEST(ParseOut, SamplesHaveAShare) {
+  constexpr std::array<std::string_view, 2> kFormats{"json", "samples"};
+  EXPECT_EQ(parse_out("samples=f", kFormats)->one_of, 1u);
+  const auto output = parse_out("samples=a,1/b,1/100", kFormats);
+  ASSERT_TRUE(output);
+  EXPECT_EQ(output->path, "a,1/b");
+  EXPECT_EQ(output->one_of, 100u);
+  EXPECT_EQ(parse_out("json=f,1/100", kFormats)->path, "f,1/100");
+  EXPECT_EQ(refusal(parse_out("samples=f,1/0", kFormats)),
+            "13: not a share of the samples | samples=FILE,1/100");
+  EXPECT_EQ(refusal(parse_out("samples=,1/2", kFormats)),
+            "9: the file is missing | samples=FILE,1/100");
+}
+
+TEST(WithoutSecrets, UrlsLoseUserAndQuery) {
+  EXPECT_EQ(without_secrets("a/b?c@d"), "a/b?c@d");
+  EXPECT_EQ(without_secrets("http://h:1/write"), "http://h:1/write");
+  EXPECT_EQ(without_secrets("http://u:p@h/w?db=x&p=y"), "http://h/w?...");
+  EXPECT_EQ(without_secrets("influx=https://u:p/q@h/w?p=a@b"), "influx=https://h/w?...");
+}
+
 TEST(ParseOnLate, ValidAndRefused) {
   EXPECT_EQ(parse_on_late("catch_up")->on_late, kernel::OnLate::catch_up);
   EXPECT_EQ(parse_on_late("skip")->on_late, kernel::OnLate::skip);

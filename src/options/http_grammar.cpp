@@ -193,6 +193,22 @@ Parsing<ConnectTo> parse_connect_to(std::string_view text) {
   return result;
 }
 
+Parsing<ListenAddress> parse_listen(std::string_view text) {
+  Scanner scan(text);
+  ListenAddress result;
+  if (text.contains(':')) {
+    auto host = scan_host(scan);
+    if (!host) return std::unexpected(host.error());
+    if (!host->empty()) result.host = std::move(*host);
+    if (!scan.take(":")) return scan.fail("a colon is missing", "HOST:PORT, or PORT");
+  }
+  const auto port = scan_whole(scan, 65535, "a port");
+  if (!port) return std::unexpected(port.error());
+  result.port = static_cast<std::uint16_t>(*port);
+  if (!scan.at_end()) return scan.fail("only HOST:PORT or PORT belongs here");
+  return result;
+}
+
 Parsing<std::string> parse_ip(std::string_view text) {
   std::string address(text);
   if (text.starts_with('[') && text.ends_with(']')) address = text.substr(1, text.size() - 2);

@@ -61,6 +61,15 @@ Parsing<std::vector<std::string>> parse_alpn(std::string_view text);
 /// "name:password"; errors never quote it.
 Parsing<std::string> parse_user(std::string_view text);
 
+/// Where to listen.
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: a free one
+  bool operator==(const ListenAddress&) const = default;
+};
+/// "HOST:PORT", or "PORT" on the loopback address.
+Parsing<ListenAddress> parse_listen(std::string_view text);
+
 /// The value of a header: no control characters; errors never quote it.
 Parsing<std::string> parse_field_value(std::string_view text);
 

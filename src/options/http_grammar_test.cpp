@@ -65,6 +65,15 @@ TEST(IpGrammar, NumericOnly) {
   EXPECT_EQ(refusal(parse_ip(std::string_view("1.2.3.4\0x", 9))), "1: not a numeric address");
 }
 
+TEST(ListenGrammar, LoopbackUnlessAHostIsGiven) {
+  EXPECT_EQ(parse_listen("9464"), (ListenAddress{"127.0.0.1", 9464}));
+  EXPECT_EQ(parse_listen(":0"), (ListenAddress{"127.0.0.1", 0}));
+  EXPECT_EQ(parse_listen("0.0.0.0:80"), (ListenAddress{"0.0.0.0", 80}));
+  EXPECT_EQ(parse_listen("[::1]:80"), (ListenAddress{"::1", 80}));
+  for (const char* wrong : {"", "x", "127.0.0.1:", "h:70000", "1:2:3", "[::1]80"})
+    EXPECT_FALSE(parse_listen(wrong)) << wrong;
+}
+
 TEST(TlsVersions, OneOrARange) {
   EXPECT_EQ(parse_tls_versions("1.3"), (std::pair<std::string, std::string>("1.3", "1.3")));
   EXPECT_EQ(parse_tls_versions("1.2-1.3"), (std::pair<std::string, std::string>("1.2", "1.3")));

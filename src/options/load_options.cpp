@@ -132,6 +132,7 @@ class Builder {
     }
     options_.percentiles = read("percentiles", parse_percentiles).value_or(std::vector<double>{});
     options_.stream = settings_.text("stream");
+    options_.metrics = read("metrics", parse_listen);
     options_.name = settings_.text("name");
     options_.json = settings_.flag("json");
     options_.quiet = settings_.flag("quiet");
@@ -240,6 +241,8 @@ class Builder {
       }
     };
     for (const Output& output : options_.outs) add(output.path, "out");
+    if (std::ranges::count(options_.outs, "samples", &Output::format) > 1)
+      error("out", "samples are written once", "give one samples=FILE");
     if (!options_.stream.empty()) add(options_.stream, "stream");
     std::map<std::string, int> keys;
     for (const auto& [key, value] : options_.tags) {
@@ -274,6 +277,9 @@ class Builder {
     }
     if (option.kind == Kind::count) return fmt::format("{}", read(name, parse_count).value_or(0));
     std::vector<std::string> texts = settings_.all(name);
+    if (option.kind == Kind::out) {
+      for (std::string& text : texts) text = without_secrets(text);
+    }
     if (option.secret) {
       for (std::string& text : texts) text = without_secret(option, text);
     }

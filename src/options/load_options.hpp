@@ -3,6 +3,7 @@
 // fills it in.
 #pragma once
 
+#include "options/http_grammar.hpp"
 #include "options/limits.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
@@ -59,7 +60,8 @@ struct LoadOptions {
   bool strict = false, allow_invalid = false;
 
   std::vector<Output> outs;
-  std::string stream;               // path; empty: none
+  std::string stream;  // path; empty: none
+  std::optional<ListenAddress> metrics;
   std::vector<double> percentiles;  // beside the usual ones
   std::string name;
   std::vector<std::pair<std::string, std::string>> tags;

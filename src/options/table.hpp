@@ -25,11 +25,12 @@ enum CommandSet : std::uint32_t {
   kDoctor = 1U << 2,
   kLoading = kHttp,  // what drives load
   kProfiles = 1U << 3,
+  kReport = 1U << 4,
   kGrpcTarget = 1U << 8,
   kTargets = kTarget | kGrpcTarget,
   kCheck = 1U << 10,
   kFormat = 1U << 11,
-  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles,
+  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles | kReport,
 };
 
 enum class Group : std::uint8_t {
@@ -76,6 +77,7 @@ enum class Kind : std::uint8_t {
   connect_to,          // parse_connect_to
   resolve,             // parse_resolve
   ip,                  // parse_ip
+  listen,              // parse_listen
   tls_versions,        // parse_tls_versions
   alpn,                // parse_alpn
   status_list,         // parse_status_list

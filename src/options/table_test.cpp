@@ -137,8 +137,8 @@ TEST(CheckValue, ClassesOfErrorsAreThoseOfTheCaller) {
 TEST(CheckValue, LaterChoicesSaySo) {
   EXPECT_EQ(check_value(*find_option("mode"), "adaptive")->message,
             "adaptive is not in this version");
-  EXPECT_EQ(check_value(*find_option("out"), "junit=f")->message,
-            "the format junit is not in this version");
+  EXPECT_EQ(check_value(*find_option("out"), "benchstat=f")->message,
+            "the format benchstat is not in this version");
   EXPECT_EQ(check_value(*find_option("mode"), "opne")->hint, "did you mean open?");
 }
 

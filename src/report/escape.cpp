@@ -92,6 +92,57 @@ std::string for_html(std::string_view text) {
   });
 }
 
+std::string for_xml(std::string_view text) {
+  std::string out;
+  for (const char c : for_html(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\t' || c == '\r') {
+      out += c == '\n' ? "&#10;" : c == '\t' ? "&#9;" : "&#13;";
+    } else if (byte < 0x20) {
+      out += kReplacement;
+    } else {
+      out += c;
+    }
+  }
+  // The two noncharacters that XML excludes (XML 1.0, 2.2).
+  for (const std::string_view excluded : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
+    for (auto at = out.find(excluded); at != std::string::npos; at = out.find(excluded, at))
+      out.replace(at, excluded.size(), kReplacement);
+  return out;
+}
+
+std::string for_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : for_terminal(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '\\':
+      case '`':
+      case '*':
+      case '_':
+      case '[':
+      case ']':
+      case '|':
+      case '~':
+      case '#':
+      case '!':
+        out += '\\';
+        [[fallthrough]];
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string for_csv(std::string_view text) {
   std::string field = map_sequences(text, [](std::string_view sequence) -> std::string_view {
     return sequence == "\"" ? "\"\"" : sequence[0] == '\0' ? kReplacement : sequence;

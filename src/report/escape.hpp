@@ -15,6 +15,12 @@ namespace onbeat::report {
 /// not allow, control characters but tab and line feed and code points that are no characters,
 /// becomes U+FFFD.
 [[nodiscard]] std::string for_html(std::string_view text);
+/// Text of XML 1.0 content and quoted attributes: escaped as for HTML; what XML cannot hold at all
+/// (control characters, U+FFFE, U+FFFF) becomes U+FFFD, line breaks and tabs survive as references.
+[[nodiscard]] std::string for_xml(std::string_view text);
+/// Inert in a paragraph, heading or table cell of GitHub-flavoured Markdown, on one line: what
+/// could be markup is escaped, HTML is text.
+[[nodiscard]] std::string for_markdown(std::string_view text);
 /// An RFC 4180 field: quoted where needed; what a spreadsheet would run as a formula gets a leading
 /// apostrophe.
 [[nodiscard]] std::string for_csv(std::string_view text);

@@ -168,6 +168,11 @@ Json cost_json(const run::ClientCost& cost) {
           {"limits", cost.limits}};
 }
 
+Json samples_json(const std::optional<Report::Samples>& samples) {
+  if (!samples) return nullptr;
+  return {{"one_of", samples->one_of}, {"kept", samples->kept}, {"dropped", samples->dropped}};
+}
+
 Json thresholds_json(const std::vector<run::ThresholdResult>& thresholds) {
   Json out = Json::array();
   for (const run::ThresholdResult& threshold : thresholds) {
@@ -356,6 +361,7 @@ Json report_json(const Report& report) {
   json["breakdown"] = breakdown_json(report);
   json["connections"] = connections_json(report.connections);
   json["client_cost"] = cost_json(report.cost);
+  json["samples"] = samples_json(report.samples);
   json["thresholds"] = thresholds_json(report.thresholds);
   json["observed"] = observed_json(report);
   json["series"] = series_json(report.series);

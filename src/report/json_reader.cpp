@@ -186,6 +186,13 @@ void read_cost(const Place& place, run::ClientCost& cost) {
   cost.limits = place["limits"].texts();
 }
 
+void read_samples(const Place& place, Report& report) {
+  if (place.is_null()) return;
+  report.samples = Report::Samples{.one_of = place["one_of"].count(),
+                                   .kept = place["kept"].count(),
+                                   .dropped = place["dropped"].count()};
+}
+
 void read_thresholds(const Place& place, Report& report) {
   place.elements([&](const Place& threshold) {
     report.thresholds.push_back({.metric = threshold["metric"].text(),
@@ -273,6 +280,7 @@ Report read_report(const Place& place) {
   read_endpoints(place["endpoints"], report);
   read_connections(place["connections"], report.connections);
   read_cost(place["client_cost"], report.cost);
+  read_samples(place["samples"], report);
   read_thresholds(place["thresholds"], report);
   read_observed(place["observed"], report);
   read_series(place["series"], report);

@@ -23,6 +23,7 @@ run::Report full() {
   report.options.push_back({"header", "A: 1", "cli"});
   report.percentiles = {50, 90, 97.5, 99};
   report.warmup_excluded = 11;
+  report.samples = run::Report::Samples{.one_of = 10, .kept = 990, .dropped = 3};
   report.connections.reset = 3;
   report.cost.limits = {"cpu"};
   report.observed.wall_minus_monotonic = -7ns;

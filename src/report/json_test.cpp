@@ -29,13 +29,13 @@ std::vector<std::string> keys(const Json& json) {
 
 TEST(JsonReport, FieldsStandInTheirFixedOrder) {
   const Json json = parsed(healthy_open());
-  EXPECT_EQ(keys(json),
-            (std::vector<std::string>{"schema",         "tool",      "host",        "run",
-                                      "options",        "load",      "verdict",     "counts",
-                                      "rates",          "bytes",     "duration_ns", "latency",
-                                      "failed_latency", "codes",     "errors",      "error_samples",
-                                      "endpoints",      "breakdown", "connections", "client_cost",
-                                      "thresholds",     "observed",  "series"}));
+  EXPECT_EQ(
+      keys(json),
+      (std::vector<std::string>{
+          "schema",         "tool",        "host",    "run",           "options",     "load",
+          "verdict",        "counts",      "rates",   "bytes",         "duration_ns", "latency",
+          "failed_latency", "codes",       "errors",  "error_samples", "endpoints",   "breakdown",
+          "connections",    "client_cost", "samples", "thresholds",    "observed",    "series"}));
   EXPECT_EQ(keys(json["counts"]),
             (std::vector<std::string>{"planned", "started", "missed", "missed_by", "saturated",
                                       "ok", "failed", "timed_out", "cancelled", "in_flight_at_end",

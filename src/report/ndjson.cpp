@@ -2,14 +2,9 @@
 
 #include "report/hdr_encoding.hpp"
 #include "report/json_parts.hpp"
-#include "report/output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
 #include <vector>
 
 namespace onbeat::report {
@@ -83,6 +78,9 @@ std::string stream_header(const run::Report& report) {
   header["type"] = "header";
   header["schema"] = "onbeat.stream/1";
   for (const char* part : {"tool", "host", "run", "options", "load"}) header[part] = json[part];
+  header["thresholds"] = Json::array();
+  for (const run::ThresholdResult& threshold : report.thresholds)
+    header["thresholds"].push_back(threshold.expr);
   for (const char* later : {"ended_at", "end_reason", "exit_code", "error"})
     header["run"].erase(later);
   return dump(header, -1);
@@ -123,26 +121,6 @@ std::string stream_report(const run::Report& report) {
   json["type"] = "report";
   json["report"] = report_json(report);
   return dump(json, -1);
-}
-
-StreamFile::~StreamFile() {
-  if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
-}
-
-std::expected<void, std::string> StreamFile::open(const std::string& path) {
-  path_ = path == "-" ? "standard output" : path;
-  descriptor_ = path == "-" ? STDOUT_FILENO
-                            : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ >= 0) return {};
-  problem_ = fmt::format("cannot write the stream to {}: {}", path_,
-                         std::generic_category().message(errno));
-  return std::unexpected(problem_);
-}
-
-void StreamFile::write(const std::string& line) {
-  if (descriptor_ < 0 || !problem_.empty()) return;
-  const auto written = write_all(descriptor_, line);
-  if (!written) problem_ = fmt::format("cannot write the stream to {}: {}", path_, written.error());
 }
 
 }  // namespace onbeat::report

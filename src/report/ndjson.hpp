@@ -3,6 +3,8 @@
 // the terminal and the report are made from.
 #pragma once
 
+#include "report/interval_output.hpp"
+#include "report/line_file.hpp"
 #include "run/report.hpp"
 #include <onbeat/kernel/interval.hpp>
 #include <onbeat/kernel/recorder.hpp>
@@ -23,23 +25,21 @@ namespace onbeat::report {
 /// {"type":"report","report":{...}} with the whole report.
 [[nodiscard]] std::string stream_report(const run::Report& report);
 
-/// Writes lines as they come, each at once. After the first failure it writes no more. One thread.
-class StreamFile {
+class Stream final : public IntervalOutput {
  public:
-  StreamFile() = default;
-  StreamFile(const StreamFile&) = delete;
-  StreamFile& operator=(const StreamFile&) = delete;
-  ~StreamFile();
-
-  /// Creates or truncates the file; "-" is standard output.
-  std::expected<void, std::string> open(const std::string& path);
-  void write(const std::string& line);
-  /// Empty, or why the stream is incomplete.
-  [[nodiscard]] const std::string& problem() const { return problem_; }
+  std::expected<void, std::string> open(const std::string& path) {
+    return file_.open("stream", path);
+  }
+  void begin(const run::Report& known) override { file_.write(stream_header(known)); }
+  void interval(const kernel::Interval& interval, const kernel::Names& names,
+                const kernel::RecorderShape& shape) override {
+    file_.write(stream_interval(interval, names, shape));
+  }
+  void end(const run::Report& report) override { file_.write(stream_report(report)); }
+  [[nodiscard]] std::string problem() const override { return file_.problem(); }
 
  private:
-  std::string path_, problem_;
-  int descriptor_ = -1;
+  LineFile file_;
 };
 
 }  // namespace onbeat::report

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <csignal>
 
 namespace onbeat::report {
 namespace {
@@ -78,28 +77,6 @@ TEST(Stream, StartsWithTheSchemaAndEndsWithTheReport) {
   const std::string last = stream_report(testing::hostile());
   EXPECT_EQ(std::ranges::count(last, '\n'), 1);
   EXPECT_EQ(Json::parse(last)["report"]["schema"], "onbeat.report/1");
-}
-
-TEST(Stream, WritesEachLineAtOnce) {
-  const testing::Scratch scratch;
-  StreamFile stream;
-  ASSERT_TRUE(stream.open(scratch.path("s.ndjson").string()));
-  stream.write("{}\n");
-  EXPECT_EQ(testing::read_file(scratch.path("s.ndjson")), "{}\n");
-  stream.write("[]\n");
-  EXPECT_EQ(testing::read_file(scratch.path("s.ndjson")), "{}\n[]\n");
-  EXPECT_EQ(stream.problem(), "");
-}
-
-TEST(Stream, AFailureIsKeptAndEndsTheWriting) {
-  StreamFile full;
-  ASSERT_TRUE(full.open("/dev/full"));
-  full.write("{}\n");
-  EXPECT_TRUE(full.problem().contains("/dev/full: No space left")) << full.problem();
-  StreamFile nowhere;
-  EXPECT_FALSE(nowhere.open("/nonexistent/s.ndjson"));
-  nowhere.write("{}\n");
-  EXPECT_TRUE(nowhere.problem().contains("No such file")) << nowhere.problem();
 }
 
 }  // namespace

@@ -355,6 +355,13 @@ void Screen::resources() {
           : fmt::format("connections {} of {}, reopened {}", format_count(connections.open_peak),
                         format_count(connections.asked), format_count(connections.reopened)));
   labelled("in flight", parts);
+  if (const auto& samples = report_.samples) {
+    std::vector<std::string> kept{fmt::format("{} kept, one of {}", format_count(samples->kept),
+                                              format_count(samples->one_of))};
+    if (samples->dropped != 0)
+      kept.push_back(format_count(samples->dropped) + " dropped: the file did not keep up");
+    labelled("samples", kept);
+  }
   const run::ClientCost& cost = report_.cost;
   labelled("cost",
            {fmt::format("{}, {} of {} cores, {}",

@@ -94,6 +94,7 @@ TEST(Audit, CalibrationIsSaid) {
 
 TEST(Audit, EveryCodeIsExplained) {
   for (const std::string_view code : check_codes()) EXPECT_GT(explain(code).size(), 100u) << code;
+  EXPECT_GT(explain("broken_off").size(), 100u);
   EXPECT_TRUE(explain("nonsense").empty());
 }
 

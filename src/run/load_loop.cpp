@@ -44,7 +44,7 @@ void LoadLoop::begin(const Phase& phase, Instant t0, std::function<void()> done)
   recorders_.push_back(std::make_unique<kernel::Recorder>(phase.shape));
   recorder_ = recorders_.back().get();
   drivers_.push_back(std::make_unique<kernel::Driver>(phase.driver, phase.plan, *recorder_, nullptr,
-                                                      phase.budget));
+                                                      phase.budget, phase.samples));
   driver_ = drivers_.back().get();
   driver_->begin(t0);
   shown_.store(driver_, std::memory_order_release);
@@ -131,6 +131,7 @@ void LoadLoop::wait(Worker& worker, std::coroutine_handle<> waiting) noexcept {
 void LoadLoop::finish(const kernel::Result& result) noexcept {
   last_done_ = result.done;
   driver_->finish(result);
+  if (phase_.samples != nullptr) phase_.samples->finished(result);
 }
 
 void LoadLoop::end_issue(Duration drain_limit) {

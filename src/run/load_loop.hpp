@@ -11,6 +11,7 @@
 #pragma once
 
 #include "net/loop.hpp"
+#include "run/sample_ring.hpp"
 #include <onbeat/kernel/driver.hpp>
 
 #include <atomic>
@@ -63,6 +64,7 @@ struct Phase {
   kernel::SchedulePlan plan;
   kernel::RecorderShape shape;
   kernel::RequestBudget* budget = nullptr;
+  SampleRing* samples = nullptr;  // where each unit is logged; null: nowhere
   /// The issue window; kNoTime when only the number of arrivals ends it.
   Duration length = kNoTime;
   /// The number of arrivals ends the issue window before its length does.

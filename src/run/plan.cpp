@@ -57,6 +57,8 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
   if (options.duration) plan.length = *options.duration;
   plan.warmup = options.warmup;
   plan.spin = options.spin;
+  for (const options::Output& output : options.outs)
+    if (output.format == "samples") plan.sample_one_of = output.one_of;
   plan.cpus.assign(options.cpu_list.begin(), options.cpu_list.end());
   plan.drain_limit = options.drain;
 

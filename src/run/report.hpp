@@ -162,6 +162,11 @@ struct Report {
   std::map<std::string, std::string> error_samples;  // class -> one message
   Connections connections;
   ClientCost cost;
+  /// The request log, when one was asked for (--out samples).
+  struct Samples {
+    std::uint64_t one_of = 1, kept = 0, dropped = 0;
+  };
+  std::optional<Samples> samples;
   std::vector<ThresholdResult> thresholds;
   std::vector<SeriesRow> series;
 

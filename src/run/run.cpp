@@ -1,6 +1,7 @@
 #include "run/run.hpp"
 
 #include "net/epoll_loop.hpp"
+#include "run/figures.hpp"
 #include "run/plan.hpp"
 #include "run/series.hpp"
 #include <onbeat/kernel/random.hpp>
@@ -180,10 +181,10 @@ class Execution {
   void poll(Stage stage, Duration length);
   void collect(bool last);
   void emit(const Interval& interval);
+  void pass_samples();
   void show(Stage stage, Duration length);
   void fill();
   void fill_names();
-  void fill_connections();
   void fill_cost();
   [[nodiscard]] std::uint64_t in_flight() const;
   [[nodiscard]] bool interrupted() const { return stop_.load(std::memory_order_relaxed) != 0; }
@@ -195,6 +196,8 @@ class Execution {
   const std::vector<Observer*>& observers_;
   const StopFlag& stop_;
 
+  std::vector<std::unique_ptr<SampleRing>> rings_;  // outlive the loops
+  std::vector<LoggedSample> samples_;
   std::vector<std::unique_ptr<LoopThread>> loops_;
   Latch latch_;
   Report report_;
@@ -299,6 +302,7 @@ Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudg
                 .length = plan.length};
   phase.shape = recorder_shape(plan, spec_);
   phase.budget = budget;
+  phase.samples = measuring_ && !rings_.empty() ? rings_[k].get() : nullptr;
   phase.length = plan.length;
   phase.ends_by_count = ends_by_count;
   phase.drain_limit = plan.drain_limit;
@@ -345,6 +349,11 @@ void Execution::warm_up() {
 void Execution::measure() {
   kernel::RequestBudget budget(plan_.max_requests);
   measuring_ = true;
+  if (plan_.sample_one_of != 0) {
+    report_.samples = Report::Samples{.one_of = plan_.sample_one_of};
+    for (std::uint32_t k = 0; k < plan_.threads; ++k)
+      rings_.push_back(std::make_unique<SampleRing>(plan_.sample_one_of, plan_.seed));
+  }
   // More than 1 000 samples in an open run of known length. How many are in flight in a closed one
   // is known beforehand: it is not to be disturbed for it.
   const Duration shortest = std::chrono::milliseconds(plan_.model == Model::closed ? 10 : 1);
@@ -373,6 +382,8 @@ void Execution::measure() {
   cpu_after_ = read_cpu_times(host_.affinity);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), old_nice);
   collect(true);
+  pass_samples();
+  for (const auto& ring : rings_) report_.samples->dropped += ring->dropped();
 }
 
 void Execution::end_issue(Duration drain_limit) {
@@ -392,6 +403,7 @@ void Execution::poll(Stage stage, Duration length) {
   progress_.planned_rate =
       plan_.model == Model::closed ? 0 : plan_.profile.rate_at(progress_.elapsed);
   collect(false);
+  pass_samples();
   show(stage, length);
 }
 
@@ -441,6 +453,15 @@ void Execution::collect(bool last) {
   emit(whole);
 }
 
+void Execution::pass_samples() {
+  if (rings_.empty()) return;
+  samples_.clear();
+  for (const auto& ring : rings_) ring->take(samples_);
+  if (samples_.empty()) return;
+  report_.samples->kept += samples_.size();
+  for (Observer* observer : observers_) observer->on_samples(samples_, t0_);
+}
+
 void Execution::emit(const Interval& interval) {
   if (!measuring_) return warmup_.merge_next(interval);
   report_.total.merge_next(interval);
@@ -484,11 +505,7 @@ void Execution::fill() {
   observed.in_flight_samples = sampler_.count();
   observed.in_flight_error = sampler_.error();
   observed.in_flight_peak = report_.total.in_flight_max;
-  for (const kernel::LoopUsage& loop : report_.total.loops)
-    if (loop.wall > Duration{})
-      observed.busiest_loop =
-          std::max(observed.busiest_loop,
-                   static_cast<double>(loop.cpu.count()) / static_cast<double>(loop.wall.count()));
+  observed.busiest_loop = busiest_loop(report_.total.loops);
   const double total = cpu_after_.total - cpu_before_.total;
   const Duration own = usage_after_.cpu - usage_before_.cpu;
   if (total > 0) {
@@ -502,55 +519,15 @@ void Execution::fill() {
   observed.target_on_same_cores = spec_.local_target && observed.other_load_share > 0.1;
   if (suspended() - suspended_before_ > kSuspension) observed.clock_stepped = true;
   observed.wall_minus_monotonic = wall_minus_monotonic() - wall_before_;
-  fill_connections();
+  report_.connections = connections_of(spec_.counters, report_.total, warmup_);
+  if (spec_.counters.size() >= kConnectionCounters.size())
+    report_.connections.asked = plan_.connections;
   fill_cost();
 }
 
 void Execution::fill_names() {
   report_.error_samples = spec_.samples->samples();
-  if (!measuring_) return;
-  kernel::Names& names = *spec_.names;
-  const Interval& total = report_.total;
-  report_.codes = named_counts(total.codes, names.codes);
-  report_.errors = named_counts(total.errors, names.errors);
-  for (std::size_t id = 0; id < total.endpoints.size(); ++id) {
-    const kernel::EndpointInterval& from = total.endpoints[id];
-    report_.endpoints.push_back({.name = names.endpoints.name(static_cast<std::uint16_t>(id)),
-                                 .counts = from.counts,
-                                 .response = from.response,
-                                 .service = from.service,
-                                 .failed = from.failed,
-                                 .codes = named_counts(from.codes, names.codes),
-                                 .errors = named_counts(from.errors, names.errors)});
-  }
-  const std::vector<std::string> histograms = recorder_shape(plan_, spec_).histograms;
-  for (std::size_t i = 0; i < std::min(histograms.size(), total.extra.size()); ++i)
-    report_.breakdown[histograms[i]] = total.extra[i];
-}
-
-// The connections that were opened for the warm-up are those of the run.
-void Execution::fill_connections() {
-  const auto counter = [this](std::size_t i, bool whole_run) {
-    const auto at = [i](const Interval& interval) {
-      return i < interval.counters.size() ? interval.counters[i] : 0;
-    };
-    return at(report_.total) + (whole_run ? at(warmup_) : 0);
-  };
-  for (std::size_t i = 0; i < spec_.counters.size(); ++i) {
-    const std::string_view name = spec_.counters[i];
-    if (!name.starts_with(kAddressCounterPrefix)) continue;
-    report_.connections.by_address[std::string(name.substr(kAddressCounterPrefix.size()))] +=
-        counter(i, true);
-  }
-  if (spec_.counters.size() < kConnectionCounters.size()) return;
-  report_.connections.asked = plan_.connections;
-  report_.connections.opened = counter(0, true);
-  report_.connections.open_peak = counter(1, true);
-  report_.connections.reused = counter(2, false);
-  report_.connections.reopened = counter(3, false);
-  report_.connections.failed = counter(4, true);
-  report_.connections.closed_by_peer = counter(5, false);
-  report_.connections.reset = counter(6, false);
+  if (measuring_) name_figures(report_, *spec_.names, recorder_shape(plan_, spec_).histograms);
 }
 
 void Execution::fill_cost() {

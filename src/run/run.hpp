@@ -38,6 +38,7 @@ struct RunPlan {
   bool spin = false;
   Duration drain_limit = std::chrono::seconds(10);
   Duration interval = std::chrono::seconds(1);
+  std::uint64_t sample_one_of = 0;  // one of so many arrivals is logged; 0: none
 };
 
 /// What is run: a protocol, its names, and how a loop's part of it is made.
@@ -72,6 +73,8 @@ class Observer {
   virtual void on_progress(const Progress& progress) = 0;
   /// Each interval, merged over all loops, with its share of the process's CPU.
   virtual void on_interval(const kernel::Interval& interval, const Progress& progress) = 0;
+  /// What the loops have logged since the last time (RunPlan::sample_one_of), loop by loop.
+  virtual void on_samples(const std::vector<LoggedSample>& /*samples*/, Instant /*t0*/) {}
 };
 
 /// The wall clock, RFC 3339 in UTC with milliseconds: for labels only.

@@ -1,5 +1,6 @@
 #include "target/answer.hpp"
 
+#include "http/url.hpp"
 #include "options/grammar.hpp"
 
 #include <algorithm>
@@ -39,21 +40,6 @@ std::string_view reason(int status) {
   }
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(&text[i + 1], &text[i + 3], value, 16).ptr == &text[i + 3]) {
-      decoded += static_cast<char>(value);
-      i += 2;
-    } else {
-      decoded += text[i];
-    }
-  }
-  return decoded;
-}
-
 std::string_view next_segment(std::string_view& path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   const std::string_view segment = path.substr(0, path.find('/'));
@@ -69,7 +55,7 @@ bool read_wish(std::string_view& path, const http::ReceivedRequest& request, Wan
     return true;
   }
   if (key == "raw" || key == "raw-close") {
-    wanted.raw = percent_decoded(path.substr(std::min<std::size_t>(path.size(), 1)));
+    wanted.raw = http::percent_decoded(path.substr(std::min<std::size_t>(path.size(), 1)));
     wanted.close = key == "raw-close";
     path = {};
     return true;

@@ -17,7 +17,7 @@ namespace onbeat::kernel {
 }
 
 /// Independent streams drawn from the one seed of a run.
-enum class Stream : std::uint64_t { arrivals = 1, mix = 2, data = 3 };
+enum class Stream : std::uint64_t { arrivals = 1, mix = 2, data = 3, samples = 4 };
 [[nodiscard]] constexpr std::uint64_t stream_seed(std::uint64_t seed, Stream stream) noexcept {
   return splitmix64(~seed, static_cast<std::uint64_t>(stream));
 }
