@@ -439,7 +439,7 @@ std::string ExpressionEvaluator::explain(std::uint32_t index, std::string_view t
         said += fmt::format("{}{} is {}", said.empty() ? "" : ", ", piece(text, right),
                             shown(value(node.b)));
       }
-      return said;
+      return said.empty() ? std::string("it never holds") : said;
     }
   }
   return fmt::format("{} is {}", piece(text, node), shown(value(index)));

@@ -272,6 +272,8 @@ TEST(GctfParser, JudgesMeta) {
               ElementsAre("3:1 unknown_meta_field: unknown META field nam [did you mean name?]",
                           "4:7 bad_meta: tags is a list [tags: [one, two]]"));
   EXPECT_THAT(said(with_tail("--- META ---\nname: [\n")), ElementsAre(HasSubstr("bad_yaml")));
+  EXPECT_THAT(said(with_tail("--- META ---\n,name\n")),
+              ElementsAre(HasSubstr("2:1 bad_yaml: only one document")));
   EXPECT_THAT(
       said(with_tail("--- BENCH ---\nmode: open\n--- META ---\nname: x\n--- META ---\n")),
       ElementsAre("3:5 meta_order: META must be the first section",

@@ -283,6 +283,7 @@ class Parser {
       }
     }
     if (is_hex) digits.erase(0, 2);
+    if (digits == ".") return false;
     if (digits.empty() || (!is_hex && !is_digit(digits[0]) && digits[0] != '.')) return false;
     const char* const end = digits.data() + digits.size();
     std::uint64_t whole = 0;

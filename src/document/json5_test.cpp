@@ -73,7 +73,7 @@ TEST(Json5, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(faults(R"(["\ud800", 1])"),
               ElementsAre("2 half of a surrogate pair is no character"));
   for (const std::string_view number :
-       {"1__0", "_1", "1_", "0x", "1e", "1.2.3", "--1", "01x", "1_e3"}) {
+       {".", "-.", "1__0", "_1", "1_", "0x", "1e", "1.2.3", "--1", "01x", "1_e3"}) {
     EXPECT_EQ(faults(number).size(), 1U) << number;
   }
   EXPECT_THAT(faults("{ a: }\n{ b: 1 }\n{ c: ] }\n"),

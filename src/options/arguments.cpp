@@ -160,6 +160,8 @@ class Walk {
     guessing_ = true;
     const std::string_view name = flag.substr(flag.starts_with("--") ? 2 : 1);
     const bool is_long = flag.starts_with("--");
+    // What other load generators call so is likelier to be meant than another command's letter.
+    if (!is_long && (command_.id & kLoading) != 0 && foreign(flag, attached)) return;
     const Option* elsewhere = is_long ? find_option(name) : find_letter(name[0]);
     if (elsewhere != nullptr && (is_long || name.size() == 1)) {
       problem(std::string(flag), fmt::format("does not apply to `{}`", command_.name),

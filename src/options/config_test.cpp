@@ -138,7 +138,7 @@ TEST(Config, EndpointProblems) {
 TEST(Config, WhatIsNotYaml) {
   EXPECT_EQ(config("a: [1\n").substr(0, 20), "error: f.yaml:2:1: e");
   EXPECT_EQ(config("- a\n"), "error: f.yaml:1:1: a configuration is a map of keys\n");
-  EXPECT_EQ(config("a: 1\n---\nb: 2\n"), "error: f.yaml:3:1: only one document belongs here\n");
+  EXPECT_EQ(config("a: 1\n---\nb: 2\n"), "error: f.yaml:2:1: only one document belongs here\n");
   EXPECT_EQ(config("? [a]\n: b\n"), "error: f.yaml:1:3: a key must be a text\n");
 }
 

@@ -57,7 +57,7 @@ TEST(Table, WhatIsLaterOrForeignIsNotOurs) {
     if (foreign.flag.starts_with("--")) {
       EXPECT_EQ(find_option(foreign.flag.substr(2)), nullptr) << foreign.flag;
     } else if (foreign.flag.size() == 2) {
-      EXPECT_EQ(find_letter(foreign.flag[1]), nullptr) << foreign.flag;
+      EXPECT_EQ(find_letter(foreign.flag[1], kLoading), nullptr) << foreign.flag;
     }
   }
 }

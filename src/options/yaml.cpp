@@ -1,7 +1,12 @@
 #include "options/yaml.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+
+#include <sstream>
+#include <utility>
+#include <vector>
 
 namespace onbeat::options {
 namespace {
@@ -12,6 +17,35 @@ constexpr std::size_t kMostNodes = 200'000;
 std::size_t one_based(int position) {
   return position < 0 ? 1 : static_cast<std::size_t>(position) + 1;
 }
+
+/// Where the documents of a text begin. Two are enough: on a stray "," LoadAll() sees ever more.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  static std::vector<YAML::Mark> of(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStarts starts;
+    while (starts.marks_.size() < 2 && parser.HandleNextDocument(starts)) {
+    }
+    return std::move(starts.marks_);
+  }
+
+ private:
+  void OnDocumentStart(const YAML::Mark& mark) override { marks_.push_back(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  std::vector<YAML::Mark> marks_;
+};
 
 class Converter {
  public:
@@ -47,12 +81,13 @@ class Converter {
 
 std::expected<YamlNode, Problem> parse_yaml(std::string_view text, const std::string& path) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    const std::string copy(text);
+    const std::vector<YAML::Mark> documents = DocumentStarts::of(copy);
     if (documents.empty()) return YamlNode{};
     if (documents.size() > 1) {
-      throw YAML::Exception(documents[1].Mark(), "only one document belongs here");
+      throw YAML::Exception(documents[1], "only one document belongs here");
     }
-    return Converter().convert(documents[0]);
+    return Converter().convert(YAML::Load(copy));
   } catch (const YAML::Exception& exception) {
     return std::unexpected(Problem{fmt::format("{}:{}:{}", path, one_based(exception.mark.line),
                                                one_based(exception.mark.column)),
