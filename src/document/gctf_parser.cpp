@@ -37,7 +37,7 @@ class Parser {
     file_sections();
     const auto documents = split_documents(raw_.sections);
     for (const auto sections : documents) document(sections);
-    if (documents.empty() && parsed_.diagnostics.empty()) {
+    if (documents.empty() && !has_errors(parsed_.diagnostics)) {
       out_.error("no_sections", {}, "the file has no sections",
                  "at least --- ENDPOINT --- and one of RESPONSE, ERROR, ASSERTS");
     }

@@ -152,6 +152,7 @@ TEST(GctfParser, AcceptsCarriageReturnsAndAByteOrderMark) {
   const Document document =
       one("\xef\xbb\xbf--- ENDPOINT ---\r\na.B/C\r\n--- RESPONSE ---\r\n{}\r\n");
   EXPECT_EQ(document.endpoint(), "a.B/C");
+  EXPECT_EQ(one("--- ENDPOINT ---\r\r\na.B/C\r\r\n--- RESPONSE ---\n{}\r").endpoint(), "a.B/C");
   EXPECT_THAT(said("--- ENDPOINT ---\na.B/C\xff\n"),
               ElementsAre("2:6 not_utf8: the text is not UTF-8"));
 }
@@ -359,6 +360,8 @@ TEST(GctfParser, LaterDocumentsInheritWhatTheyDoNotSay) {
 
 TEST(GctfParser, JudgesWhatADocumentMustHave) {
   EXPECT_THAT(said(""), ElementsAre(HasSubstr("1:1 no_sections")));
+  EXPECT_THAT(said("nothing of ours\n"),
+              ElementsAre(HasSubstr("1:1 no_sections"), HasSubstr("~1:1 preface")));
   EXPECT_THAT(said("--- RESPONSE ---\n{}\n"), ElementsAre("1:5 no_endpoint: ENDPOINT is missing"));
   EXPECT_THAT(said("--- ENDPOINT ---\na.B/C\n--- REQUEST ---\n{}\n"),
               ElementsAre(HasSubstr("1:5 no_verification")));

@@ -233,9 +233,13 @@ std::string normalized(std::string_view text) {
   if (text.starts_with(kBom)) text.remove_prefix(kBom.size());
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool ends_line = i + 1 == text.size() || text[i + 1] == '\n';
-    if (text[i] != '\r' || !ends_line) out += text[i];
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    out += line;
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
