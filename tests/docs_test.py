@@ -5,6 +5,7 @@ Links and paths lead somewhere, headings they name exist, flags are those of the
 tables of codes and limits are those of the code.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -212,6 +213,49 @@ class Program(unittest.TestCase):
             with self.subTest(limit=name):
                 result = dry_run(["http", "http://HOST/", "--limit", f"{name}={value}"])
                 self.assertEqual(result.returncode, 0, result.stderr)
+
+
+class Reports(unittest.TestCase):
+    document = ROOT / "docs/reports.md"
+
+    def names(self, schema):
+        """All names of fields, but those that the run gives (endpoints, codes, options)."""
+        for name, part in schema.get("properties", {}).items():
+            yield name
+            yield from self.names(part)
+        for part in ("items", "additionalProperties"):
+            if isinstance(schema.get(part), dict):
+                yield from self.names(schema[part])
+        for part in schema.get("definitions", {}).values():
+            yield from self.names(part)
+        for part in schema.get("oneOf", []) + schema.get("anyOf", []):
+            yield from self.names(part)
+
+    def test_every_field_is_explained(self):
+        names = set(self.names(json.loads(read(ROOT / "docs/report.schema.json"))))
+        names -= {"class", "hint"}  # of run.error
+        self.assertGreater(len(names), 100)
+        self.assertEqual(names - set(spans(section(self.document, "JSON"))), set())
+
+    def test_every_chart_and_table_is_explained(self):
+        code = "".join(read(ROOT / "src/report" / name) for name in ("run_charts.cpp", "html_tables.cpp"))
+        titles = re.findall(r'(?:details|chart)\("([A-Z][a-z ]+)"', code) + re.findall(r'\.title = "([^"]+)"', code)
+        self.assertGreater(len(titles), 14)
+        text = section(self.document, "HTML")
+        for title in titles:
+            with self.subTest(title=title):
+                self.assertIn(title, text)
+        for question in re.findall(r'\.question = "([^"]+)"', read(ROOT / "src/report/html.cpp")):
+            self.assertIn(f"| {question} |", text)
+
+    def test_every_line_of_the_text_is_explained(self):
+        text, words = section(self.document, "Text"), set()
+        for kept in (ROOT / "src/report/testdata").glob("*.txt"):
+            words |= set(re.findall(r"^ {0,2}([a-z]+(?: [a-z]+)?) {2,}", read(kept), re.M))
+        self.assertGreater(len(words), 8)
+        for word in words - {"error"}:  # of a run without figures: it explains itself
+            with self.subTest(word=word):
+                self.assertRegex(text, rf"(?m)^\|[^|]*\b{word}\b|`{word}`")
 
 
 class Code(unittest.TestCase):

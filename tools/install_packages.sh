@@ -10,7 +10,8 @@ test=(libclang-rt-19-dev llvm-19 clang-format-19 libgtest-dev libgmock-dev libbe
       nginx-light nghttp2-server nghttp2-client curl libgrpc++-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio
       python3 python3-jsonschema python3-junitparser python3-markdown-it python3-prometheus-client influxdb
       util-linux procps strace
-      python3-html5lib chromium chromium-driver fonts-dejavu-core)
+      python3-html5lib chromium chromium-driver fonts-dejavu-core
+      bash zsh fish groff-base mandoc lintian dpkg-dev binutils file python3-yaml)
 
 wanted=()
 for group in "$@"; do

@@ -1,5 +1,6 @@
 #include "cli/dispatch.hpp"
 
+#include "cli/about_commands.hpp"
 #include "cli/check_command.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor_command.hpp"
@@ -10,10 +11,11 @@
 #include "options/arguments.hpp"
 #include "options/gather.hpp"
 #include "options/help.hpp"
-#include "run/version.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,10 +23,6 @@ namespace onbeat::cli {
 namespace {
 
 constexpr int kUsage = static_cast<int>(run::ExitCode::usage);
-
-int print_version() {
-  return print(stdout, "onbeat " + std::string(run::version()) + "\n") ? 0 : 1;
-}
 
 int profiles_command(const options::Settings& settings) {
   const auto text = options::profiles_report(settings, options::system_surroundings());
@@ -35,6 +33,19 @@ int profiles_command(const options::Settings& settings) {
 
 options::Vocabulary vocabulary_of(const options::Command& command) {
   return command.id == options::kHttp ? http_vocabulary() : options::Vocabulary();
+}
+
+/// The commands about the program itself; nothing when it is another.
+std::optional<int> about_command(const options::Command& command,
+                                 const options::Arguments& arguments) {
+  if (command.id != options::kExplain && command.id != options::kCompletion &&
+      command.id != options::kManual)
+    return std::nullopt;
+  show(arguments.problems);
+  if (!arguments.problems.empty()) return kUsage;
+  if (command.id == options::kExplain) return explain_command(arguments.positionals);
+  if (command.id == options::kCompletion) return completion_command(arguments.positionals);
+  return manual_command();
 }
 
 int run_command(const options::Command& command, const options::Arguments& arguments) {
@@ -74,7 +85,8 @@ int run_command(const options::Command& command, const options::Arguments& argum
 int dispatch(const std::vector<std::string_view>& args) {
   guard_standard_streams();
   const options::Invocation invocation = options::find_invocation(args);
-  if (invocation.version) return print_version();
+  const bool json = std::ranges::find(args, "--json") != args.end();
+  if (invocation.version) return print_version(json);
   if (invocation.help) return print(stdout, options::overview_text(terminal_width(stdout))) ? 0 : 1;
   if (invocation.command == nullptr) {
     show(invocation.problems);
@@ -85,7 +97,8 @@ int dispatch(const std::vector<std::string_view>& args) {
       command, std::span(args).subspan(invocation.words), vocabulary_of(command));
   if (arguments.help)
     return print(stdout, options::help_text(command, terminal_width(stdout))) ? 0 : 1;
-  if (arguments.version) return print_version();
+  if (arguments.version) return print_version(json);
+  if (const auto code = about_command(command, arguments)) return *code;
   take_signals();
   return run_command(command, arguments);
 }

@@ -61,9 +61,9 @@ constexpr std::array kForeign{
     ForeignFlag{"-host", "hey", "-H 'Host: ...'"},
 };
 
-constexpr std::array<std::string_view, 15> kLaterCommands{
-    "bench", "grpc",  "run",  "cache", "mqtt",    "nats",    "ws",      "graphql",
-    "serve", "agent", "call", "new",   "compare", "explain", "scenario"};
+constexpr std::array<std::string_view, 14> kLaterCommands{
+    "bench",   "grpc",  "run",   "cache", "mqtt", "nats",    "ws",
+    "graphql", "serve", "agent", "call",  "new",  "compare", "scenario"};
 
 constexpr std::array kLaterOptions{
     LaterOption{"call"},

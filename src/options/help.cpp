@@ -58,12 +58,6 @@ std::string flag_text(const Option& option) {
   return text;
 }
 
-std::string description(const Option& option) {
-  const bool told = option.standard != "none" && option.standard != "off";
-  return told ? fmt::format("{} (default: {})", option.help, option.standard)
-              : std::string(option.help);
-}
-
 std::string examples_text(const Command& command) {
   std::size_t widest = 0;
   constexpr std::size_t kBesides = 64;
@@ -83,6 +77,20 @@ std::string examples_text(const Command& command) {
 }
 
 }  // namespace
+
+std::string description(const Option& option) {
+  const bool told = option.standard != "none" && option.standard != "off";
+  return told ? fmt::format("{} (default: {})", option.help, option.standard)
+              : std::string(option.help);
+}
+
+std::string entry_text(std::string_view name, std::string_view what, unsigned width) {
+  return entry(name, what, usable(width));
+}
+
+std::string paragraph_text(std::string_view text, unsigned width) {
+  return wrapped(text, 0, 0, usable(width));
+}
 
 std::string help_text(const Command& command, unsigned width) {
   const std::size_t columns = usable(width);

@@ -30,7 +30,11 @@ enum CommandSet : std::uint32_t {
   kTargets = kTarget | kGrpcTarget,
   kCheck = 1U << 10,
   kFormat = 1U << 11,
-  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles | kReport,
+  kExplain = 1U << 12,
+  kCompletion = 1U << 13,
+  kManual = 1U << 14,
+  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles | kReport |
+           kExplain | kCompletion | kManual,
 };
 
 enum class Group : std::uint8_t {

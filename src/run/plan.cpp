@@ -107,7 +107,7 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     result.errors.push_back(
         {.where = "--concurrency",
          .message = options::format_count(wanted) +
-                    " connections are more than this host allows to the target: " +
+                    " connections to the target are more than this host allows: " +
                     options::format_count(possible),
          .hint = "the limit of open files is " + options::format_count(host.descriptors) +
                  " (ulimit -n), and there are " + options::format_count(host.local_ports) +

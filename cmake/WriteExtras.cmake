@@ -1,0 +1,16 @@
+# Asks the program for its manual page and completions, and compresses what is installed compressed, the same bytes at
+# every build.
+file(MAKE_DIRECTORY "${OUT}")
+function(say file)
+  execute_process(COMMAND "${ONBEAT}" ${ARGN} OUTPUT_FILE "${OUT}/${file}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(compress from file)
+  execute_process(COMMAND "${GZIP}" -9 -n -c "${from}" OUTPUT_FILE "${OUT}/${file}.gz" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+say(onbeat.1 man)
+say(onbeat.bash completion bash)
+say(_onbeat completion zsh)
+say(onbeat.fish completion fish)
+compress("${OUT}/onbeat.1" onbeat.1)
+compress("${ROOT}/CHANGELOG.md" changelog)
+compress("${ROOT}/packaging/changelog.Debian" changelog.Debian)
