@@ -144,7 +144,8 @@ class Completer {
         add("https://");
         break;
       default:
-        if (command.positional.contains("file")) result_.files_after = "";
+        if (command.positional.contains("file") || command.positional.contains("FILE"))
+          result_.files_after = "";
     }
   }
 

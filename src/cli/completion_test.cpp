@@ -61,7 +61,8 @@ TEST(Completion, OfFiles) {
   EXPECT_EQ(complete({"http", "--out=html=re"}).files_after, "--out=html=");
   EXPECT_EQ(complete({"http", "--out", "ht"}).files_after, std::nullopt);
   EXPECT_EQ(complete({"target", "http", "--address", ""}).files_after, std::nullopt);
-  EXPECT_EQ(complete({"check", "a"}).files_after, "");
+  for (const char* reads_files : {"check", "fmt", "report"})
+    EXPECT_EQ(complete({reads_files, "a"}).files_after, "") << reads_files;
   EXPECT_EQ(complete({"http", "a"}).files_after, std::nullopt);
 }
 
