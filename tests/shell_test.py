@@ -89,8 +89,7 @@ printf 'reply %s\n' "${COMPREPLY[@]}"
         self.assertEqual(self.ask("onbeat http http://h:80/ --ab"), {"--abort-on"})
 
     def test_no_space_after_an_equals_sign(self):
-        self.assertEqual(self.ask("onbeat http --out h"), {"html=", "hdr="} & self.ask("onbeat http --out h"))
-        self.assertIn("html=", self.ask("onbeat http --out h"))
+        self.assertEqual(self.ask("onbeat http --out ht"), {"html="})
         self.assertIn("compopt -o nospace", self.options)
         self.ask("onbeat ht")
         self.assertEqual(self.options, [])
