@@ -138,7 +138,8 @@ class Documents(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def test_flags_in_prose_are_in_the_help(self):
-        known = flags_of("http") | flags_of("target", "http") | flags_of("target", "grpc") | flags_of("doctor") | flags_of("check") | flags_of("fmt")
+        known = flags_of("http") | flags_of("target", "http") | flags_of("target", "grpc") | flags_of("doctor") | flags_of("report")
+        known |= flags_of("check") | flags_of("fmt")
         self.assertGreater(len(known), 30)
         for path in USER_DOCUMENTS:
             for span in spans(ours(path)):
@@ -148,7 +149,7 @@ class Program(unittest.TestCase):
                             self.assertIn(flag, known)
 
     def test_flags_in_commands_are_in_their_help(self):
-        for command in ("target http", "target grpc", "doctor", "profiles", "check", "fmt"):
+        for command in ("target http", "target grpc", "doctor", "profiles", "report", "check", "fmt"):
             known = flags_of(*command.split())
             for path in USER_DOCUMENTS:
                 for line, words in commands(path, command):

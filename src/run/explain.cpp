@@ -1,7 +1,6 @@
 #include "run/audit.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace onbeat::run {
 namespace {
@@ -134,14 +133,14 @@ constexpr Explanation kExplanations[] = {
      "waives the exit code 3."},
 };
 
-/// Reasons that are no check of a run: what reads a kept one gives them.
-constexpr Explanation kOfKeptRuns[] = {
-    {"broken_off",
-     "The stream of the run (--stream) ends before its report: the process was killed, or the disk "
-     "was full. What had ended by then is in the figures, what was in flight is not, and that may "
-     "be the slowest of all: the verdict is degraded. Repeat the run, or read the figures as those "
-     "of what had ended."},
-};
+/// No check of a run: what reads a kept one says it.
+constexpr Explanation kBrokenOff{
+    .code = "broken_off",
+    .text =
+        "The stream of the run (--stream) ends before its report: the process was killed, or the "
+        "disk was full. What had ended by then is in the figures, what was in flight is not, and "
+        "that may be the slowest of all: the verdict is degraded. Repeat the run, or read the "
+        "figures as those of what had ended."};
 
 }  // namespace
 
@@ -152,12 +151,9 @@ std::vector<std::string_view> check_codes() {
 }
 
 std::string_view explain(std::string_view code) {
-  for (const std::span<const Explanation> all :
-       {std::span<const Explanation>(kExplanations), std::span<const Explanation>(kOfKeptRuns)}) {
-    const auto found = std::ranges::find(all, code, &Explanation::code);
-    if (found != all.end()) return found->text;
-  }
-  return {};
+  if (code == kBrokenOff.code) return kBrokenOff.text;
+  const auto* found = std::ranges::find(kExplanations, code, &Explanation::code);
+  return found == std::end(kExplanations) ? std::string_view{} : found->text;
 }
 
 }  // namespace onbeat::run
