@@ -226,7 +226,7 @@ std::vector<Option> output_rows() {
        .kind = Kind::out,
        .standard = "none",
        .help = "Write the report to a file (repeatable): json, csv, html, text, markdown, junit, "
-               "hgrm, hdr-log, prometheus, influx (also influx=http://HOST:8086/write?db=NAME), "
+               "hgrm, hdr-log, prometheus, influx (a file, or a URL to post to), "
                "samples (each request as a line of JSON; samples=FILE,1/100: one of 100)",
        .group = Group::output,
        .commands = kLoading | kReport,
