@@ -108,6 +108,7 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
                         {"connect-to", "::h:1", "h:1"},
                         {"resolve", "h:1:1.2.3.4", "h:1:x"},
                         {"source-ip", "::1", "localhost"},
+                        {"metrics", "[::1]:9464", "9464x"},
                         {"tls-version", "1.2-1.3", "1.1"},
                         {"alpn", "h2,http/1.1", "h2,"},
                         {"expect-status", "2xx,404", "2x"},
