@@ -130,7 +130,7 @@ class BadInput(Suite):
         self.assertIn("--rate: does not apply to `target http`", result.stderr)
 
     def test_C1_what_later_versions_bring(self):
-        self.refused("--mode", "adaptive", says=["not in this version"])
+        self.refused("--mode", "stepping", says=["not in this version"])
         for command in ("grpc", "bench", "run", "cache", "mqtt", "nats", "ws", "graphql", "serve", "compare"):
             with self.subTest(command=command):
                 result = onbeat.run(command)

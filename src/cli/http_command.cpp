@@ -334,7 +334,14 @@ std::string HttpCommand::plan_text() const {
   std::string text = run::load_text(options_, plan) + "\n";
   if (const auto arrivals = run::planned_arrivals(plan))
     text += "planned arrivals     " + options::format_count(*arrivals) + "\n";
-  if (plan.model == kernel::Model::open) {
+  if (plan.adaptive) {
+    const run::AdaptiveOptions& search = plan.adaptive->options;
+    text += fmt::format("first rate           {}, then doubled or halved\n",
+                        options::format_rate(search.first));
+    text += fmt::format("samples of a step    {}, and at least {}\n",
+                        options::format_count(search.samples),
+                        options::format_duration(search.shortest_step));
+  } else if (plan.model == kernel::Model::open) {
     const double peak = plan.profile.peak(
         plan.length == kernel::kNoTime ? plan.profile.shape_length() : plan.length);
     text += fmt::format(

@@ -186,6 +186,7 @@ LiveText::Line LiveText::row(std::string_view name, const Stretch& stretch) cons
 
 std::vector<LiveText::Line> LiveText::table(unsigned width) const {
   std::vector<Line> lines{heading(width)};
+  if (!progress_.step.empty()) lines.push_back({{progress_.step}});
   if (any_) {
     lines.push_back({{fmt::format("{:<{}}{:<26}{:<12}{:<12}{}", "", kNameWidth, "rate", "p50",
                                   "p99", "failed")}});
@@ -203,6 +204,7 @@ std::vector<LiveText::Line> LiveText::table(unsigned width) const {
 
 std::vector<LiveText::Line> LiveText::flow(unsigned width) const {
   std::vector<Line> lines{heading(width)};
+  if (!progress_.step.empty()) lines.push_back({{progress_.step}});
   std::size_t used = width;  // so that the first word begins a line
   for (Piece& piece : words()) {
     if (used + 2 + piece.text.size() > width) {

@@ -54,6 +54,7 @@ void LiveView::on_progress(const Progress& progress) {
   if (kind_ == Kind::none) return;
   text_.progress(progress);
   if (kind_ == Kind::panel) return redraw();
+  if (step_ != progress.step) write((step_ = progress.step) + "\n");
   if (stage_ == progress.stage) return;
   stage_ = progress.stage;
   // The measured part speaks for itself.

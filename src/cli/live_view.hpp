@@ -58,6 +58,7 @@ class LiveView final : public run::Observer {
   LiveText text_;
   Redraw redraw_;
   std::optional<Stage> stage_;  // the last one that a line told of
+  std::string step_;            // likewise
 };
 
 }  // namespace onbeat::cli

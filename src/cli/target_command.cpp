@@ -51,6 +51,10 @@ target::HttpTargetOptions Reader::read(bool grpc) {
   target::HttpTargetOptions target;
   if (settings_.has("delay"))
     target.delay = options::parse_duration(settings_.text("delay")).value();
+  if (settings_.has("service-time")) {
+    const auto time = options::parse_duration(settings_.text("service-time")).value();
+    if (time.count() > 0) target.line = std::make_shared<target::ServiceLine>(time);
+  }
   if (grpc) {
     target.grpc = read_grpc();
   } else {

@@ -95,6 +95,8 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return refusal(parse_duration(text));
     case Kind::size:
       return refusal(parse_size(text));
+    case Kind::rate:
+      return refusal(parse_rate(text));
     case Kind::rate_profile:
       return refusal(parse_rate_profile(text));
     case Kind::percentiles:

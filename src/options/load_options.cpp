@@ -25,6 +25,7 @@ class Builder {
     read_judging();
     read_output();
     check_model();
+    check_search();
     check_length();
     check_numbers();
     check_output();
@@ -68,7 +69,10 @@ class Builder {
     options_.rate = read("rate", parse_rate_profile);
     const std::string mode = settings_.text("mode");
     const bool paced = settings_.has("rate") && mode == "closed";
-    if (settings_.has("rate")) options_.model = paced ? Model::paced : Model::open;
+    options_.adaptive = mode == "adaptive";
+    options_.max_rate = read("max-rate", parse_rate);
+    if (settings_.has("rate") || options_.adaptive)
+      options_.model = paced ? Model::paced : Model::open;
     if (settings_.text("arrivals") == "poisson") options_.arrivals = kernel::Arrivals::poisson;
     read_count("concurrency", options_.concurrency);
     read_count("connections", options_.connections);
@@ -77,7 +81,9 @@ class Builder {
     options_.duration = read("duration", parse_duration);
     if (!settings_.has("duration") && !settings_.has("requests")) {
       const bool shaped = options_.rate && options_.rate->length.count() > 0;
-      options_.duration = shaped ? options_.rate->length : kStandardDuration;
+      options_.duration = options_.adaptive ? kStandardSearch
+                          : shaped          ? options_.rate->length
+                                            : kStandardDuration;
     }
     read_time("warmup", options_.warmup);
     options_.spin = settings_.flag("spin");
@@ -173,6 +179,30 @@ class Builder {
     if (options_.late.on_late != OnLate::skip && settings_.has("late-after")) {
       warn("late-after", "has no effect unless --on-late is skip");
     }
+  }
+
+  void check_search() {
+    if (!options_.adaptive) {
+      if (options_.max_rate) error("max-rate", "needs --mode adaptive", "--rate sets the rate");
+      return;
+    }
+    if (std::ranges::none_of(options_.thresholds, &Threshold::limits_rate) &&
+        settings_.all("threshold").size() == options_.thresholds.size()) {
+      error("mode", "adaptive needs a --threshold that a rate can be too high for",
+            "--threshold 'p(99) < 25ms', or 'error_rate < 1%'");
+    }
+    if (settings_.has("requests")) {
+      error("requests", "contradicts --mode adaptive: the search takes as many as it needs",
+            "--duration bounds it");
+    }
+    if (options_.rate && !options_.rate->constant) {
+      error("rate", "is the first rate of an adaptive run: one number", "--rate 500");
+    }
+    if (options_.max_rate && *options_.max_rate == 0) error("max-rate", "must be more than 0");
+    if (options_.rate && options_.max_rate && options_.rate->peak > *options_.max_rate) {
+      error("max-rate", "is lower than the first rate, --rate");
+    }
+    if (options_.once) error("mode", "adaptive contradicts --once", "leave one of them out");
   }
 
   void check_length() {
@@ -293,6 +323,7 @@ class Builder {
       return fmt::format("{}", kClosedConcurrency);
     }
     if (name == "concurrency" || name == "threads" || name == "connections") return {};
+    if (name == "rate" && options_.adaptive) return {};
     if (name == "max-wait" || name == "rate") return "none";
     return std::string(option.standard);
   }

@@ -32,6 +32,8 @@ struct Resolved {
 struct LoadOptions {
   std::optional<RateSpec> rate;
   kernel::Model model = kernel::Model::closed;
+  bool adaptive = false;           // `rate`, when it is given, is the first one tried
+  std::optional<double> max_rate;  // of an adaptive run
   kernel::Arrivals arrivals = kernel::Arrivals::even;
   std::optional<std::uint32_t> concurrency;  // closed without one: kClosedConcurrency
   std::optional<std::uint32_t> connections;  // empty: as needed
@@ -75,6 +77,7 @@ struct LoadOptions {
 
 inline constexpr std::uint32_t kClosedConcurrency = 10;
 inline constexpr Duration kStandardDuration = std::chrono::seconds(10);
+inline constexpr Duration kStandardSearch = std::chrono::seconds(60);
 inline constexpr Duration kStandardTimeout = std::chrono::seconds(30);
 inline constexpr Duration kLongestStandardDrain = std::chrono::seconds(10);
 

@@ -301,5 +301,41 @@ TEST(LoadOptions, RefusedValuesCountAsNotGiven) {
   EXPECT_TRUE(built.options.thresholds.empty());
 }
 
+TEST(LoadOptions, AnAdaptiveRun) {
+  const BuiltOptions built = build({"--mode", "adaptive", "--threshold", "p(99) < 25ms"});
+  EXPECT_EQ(lines(built.errors) + lines(built.warnings), "");
+  EXPECT_TRUE(built.options.adaptive);
+  EXPECT_EQ(built.options.model, kernel::Model::open);
+  EXPECT_EQ(built.options.duration, 60s);
+  EXPECT_FALSE(built.options.rate);
+  EXPECT_EQ(resolved(built, "rate").value, "") << "the plan decides";
+  const BuiltOptions bounded = build({"--mode", "adaptive", "--threshold", "error_rate < 1%",
+                                      "--rate", "200", "--max-rate", "5k", "-d", "30s"});
+  EXPECT_EQ(lines(bounded.errors) + lines(bounded.warnings), "");
+  EXPECT_EQ(bounded.options.max_rate, 5000);
+  EXPECT_EQ(bounded.options.duration, 30s);
+}
+
+TEST(LoadOptions, WhatAnAdaptiveRunCannotBe) {
+  EXPECT_EQ(errors({"--mode", "adaptive"}),
+            "--mode: adaptive needs a --threshold that a rate can be too high for\n");
+  // A lower bound of the rate is judged at the end; nothing can be searched for with it.
+  EXPECT_EQ(errors({"--mode", "adaptive", "--threshold", "rate > 500/s"}),
+            "--mode: adaptive needs a --threshold that a rate can be too high for\n");
+  const auto with = [](std::vector<std::string_view> more) {
+    more.insert(more.begin(), {"--mode", "adaptive", "--threshold", "p99 < 1s"});
+    return errors(std::move(more));
+  };
+  EXPECT_EQ(with({"-n", "100"}),
+            "-n: contradicts --mode adaptive: the search takes as many as it needs\n");
+  EXPECT_EQ(with({"--rate", "1..5 over 3s"}),
+            "--rate: is the first rate of an adaptive run: one number\n");
+  EXPECT_EQ(with({"--rate", "500", "--max-rate", "400"}),
+            "--max-rate: is lower than the first rate, --rate\n");
+  EXPECT_EQ(with({"--max-rate", "0"}), "--max-rate: must be more than 0\n");
+  EXPECT_EQ(with({"--once"}), "--mode: adaptive contradicts --once\n");
+  EXPECT_EQ(errors({"--max-rate", "5k"}), "--max-rate: needs --mode adaptive\n");
+}
+
 }  // namespace
 }  // namespace onbeat::options

@@ -31,15 +31,23 @@ std::vector<Option> load_rows() {
        .commands = kLoading,
        .choices = {"even", "poisson"}},
       {.name = "mode",
-       .value = "fixed|open|closed",
+       .value = "fixed|open|closed|adaptive",
        .kind = Kind::choice,
        .standard = "fixed",
        .help = "fixed: open with a rate, closed without; closed with a rate: workers take the next "
-               "arrival when they are free",
+               "arrival when they are free; adaptive: find the highest rate that keeps the "
+               "thresholds",
        .group = Group::load,
        .commands = kLoading,
-       .choices = {"fixed", "open", "closed"},
-       .later_choices = {"adaptive", "stepping"}},
+       .choices = {"fixed", "open", "closed", "adaptive"},
+       .later_choices = {"stepping"}},
+      {.name = "max-rate",
+       .value = "RATE",
+       .kind = Kind::rate,
+       .standard = "no limit",
+       .help = "With --mode adaptive, the highest rate that is tried; --rate is the first one",
+       .group = Group::load,
+       .commands = kLoading},
       {.name = "concurrency",
        .letter = 'c',
        .value = "N",
@@ -63,8 +71,12 @@ std::vector<Option> load_rows() {
        .letter = 'd',
        .value = "TIME",
        .kind = Kind::duration,
-       .standard = "10s, or the length of the rate's ramps and stages; none with --requests",
-       .help = "How long new requests are issued",
+       .standard =
+           "10s, or the length of the rate's ramps and stages; none with --requests; 1m with "
+           "--mode adaptive",
+       .help =
+           "How long new requests are issued; of an adaptive run, the most that the whole search "
+           "takes",
        .group = Group::load,
        .commands = kLoading,
        .family = "length"},

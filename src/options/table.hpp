@@ -62,6 +62,7 @@ enum class Kind : std::uint8_t {
   count,               // parse_count, within [lowest, highest]
   duration,            // parse_duration
   size,                // parse_size
+  rate,                // parse_rate
   rate_profile,        // parse_rate_profile
   percentiles,         // parse_percentiles
   cpu_list,            // parse_cpu_list

@@ -90,6 +90,7 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
                         {"timeout", "5s", "5"},
                         {"bytes", "1k", "1z"},
                         {"rate", "1..5 over 3s", "1..5"},
+                        {"max-rate", "10k", "1..5 over 3s"},
                         {"percentiles", "50,99", "100"},
                         {"cpu-list", "0-3", "a"},
                         {"tag", "a=b", "a"},
@@ -136,8 +137,8 @@ TEST(CheckValue, ClassesOfErrorsAreThoseOfTheCaller) {
 }
 
 TEST(CheckValue, LaterChoicesSaySo) {
-  EXPECT_EQ(check_value(*find_option("mode"), "adaptive")->message,
-            "adaptive is not in this version");
+  EXPECT_EQ(check_value(*find_option("mode"), "stepping")->message,
+            "stepping is not in this version");
   EXPECT_EQ(check_value(*find_option("out"), "benchstat=f")->message,
             "the format benchstat is not in this version");
   EXPECT_EQ(check_value(*find_option("mode"), "opne")->hint, "did you mean open?");

@@ -55,6 +55,13 @@ struct Threshold {
   double shown_size = 1;
 
   [[nodiscard]] bool is_latency() const { return measure <= Measure::max; }
+  /// Whether it judges how the target copes, so that it may hold at one rate and fail at a higher
+  /// one; otherwise it is about the rate or the number of units itself.
+  [[nodiscard]] bool limits_rate() const {
+    return is_latency() || unit == ThresholdUnit::percent ||
+           (unit == ThresholdUnit::plain &&
+            (measure == Measure::code || measure == Measure::error));
+  }
   /// Whether `actual` (in `unit`) satisfies the comparison. NaN never does.
   [[nodiscard]] bool holds(double actual) const;
 };

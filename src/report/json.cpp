@@ -208,6 +208,37 @@ Json observed_json(const Report& report) {
           {"interrupted", observed.interrupted}};
 }
 
+Json search_json(const run::SearchReport& search) {
+  return {{"rate", number_json(search.rate)},
+          {"converged", search.converged},
+          {"shortfall", text_or_null(search.shortfall)},
+          {"generator_limit", text_or_null(search.generator)},
+          {"elapsed_ns", search.elapsed.count()}};
+}
+
+Json steps_json(const Report& report) {
+  Json out = Json::array();
+  for (const run::StepReport& step : report.steps) {
+    const auto distribution = [&](const Histogram& histogram) {
+      return distribution_json(histogram, report.percentiles, report.tail_samples);
+    };
+    out.push_back({{"kind", step.kind},
+                   {"rate", number_json(step.rate)},
+                   {"held", step.held},
+                   {"reason", text_or_null(step.reason)},
+                   {"counted", step.counted},
+                   {"duration_ns", {{"issue", step.issue.count()}, {"drain", step.drain.count()}}},
+                   {"left_to_drain", step.left_to_drain},
+                   {"counts", counts_json(step.counts)},
+                   {"achieved", number_json(run::per_second(step.counts.started, step.issue))},
+                   {"latency",
+                    {{"response", distribution(step.response)},
+                     {"service", distribution(step.service)},
+                     {"lag", distribution(step.lag)}}}});
+  }
+  return out;
+}
+
 Json series_json(const std::vector<run::SeriesRow>& series) {
   Json out = Json::array();
   for (const run::SeriesRow& row : series) {
@@ -364,6 +395,10 @@ Json report_json(const Report& report) {
   json["samples"] = samples_json(report.samples);
   json["thresholds"] = thresholds_json(report.thresholds);
   json["observed"] = observed_json(report);
+  if (report.search) {
+    json["search"] = search_json(*report.search);
+    json["steps"] = steps_json(report);
+  }
   json["series"] = series_json(report.series);
   return json;
 }

@@ -225,6 +225,32 @@ void read_observed(const Place& place, Report& report) {
   observed.interrupted = place["interrupted"].flag();
 }
 
+// Of an adaptive run; others have neither.
+void read_search(const Place& place, Report& report) {
+  if (!place.json().contains("search")) return;
+  const Place search = place["search"];
+  report.search = {.rate = search["rate"].maybe_number(),
+                   .converged = search["converged"].flag(),
+                   .shortfall = search["shortfall"].text_or_empty(),
+                   .generator = search["generator_limit"].text_or_empty(),
+                   .elapsed = search["elapsed_ns"].ns()};
+  place["steps"].elements([&](const Place& from) {
+    const Place duration = from["duration_ns"], latency = from["latency"];
+    report.steps.push_back({.kind = from["kind"].text(),
+                            .rate = from["rate"].number(),
+                            .held = from["held"].flag(),
+                            .reason = from["reason"].text_or_empty(),
+                            .counted = from["counted"].flag(),
+                            .issue = duration["issue"].ns(),
+                            .drain = duration["drain"].ns(),
+                            .counts = read_counts(from["counts"]),
+                            .left_to_drain = from["left_to_drain"].count(),
+                            .response = read_histogram(latency["response"]),
+                            .service = read_histogram(latency["service"]),
+                            .lag = read_histogram(latency["lag"])});
+  });
+}
+
 void read_series(const Place& place, Report& report) {
   place.elements([&](const Place& from) {
     run::SeriesRow row;
@@ -283,6 +309,7 @@ Report read_report(const Place& place) {
   read_samples(place["samples"], report);
   read_thresholds(place["thresholds"], report);
   read_observed(place["observed"], report);
+  read_search(place, report);
   read_series(place["series"], report);
   return report;
 }

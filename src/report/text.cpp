@@ -23,6 +23,7 @@ constexpr std::size_t kLabel = 10;  // the columns of the word that starts a lin
 constexpr std::size_t kMostErrors = 5;
 constexpr std::size_t kMostEndpoints = 10;
 constexpr std::size_t kMostColumns = 6;
+constexpr std::size_t kMostSteps = 12;
 
 enum class Color { none, green, yellow, red, dim };
 
@@ -45,6 +46,7 @@ class Screen {
     headline();
     if (report_.error) return error();
     reasons();
+    search();
     rates();
     latency();
     endpoints();
@@ -57,6 +59,7 @@ class Screen {
   void headline();
   std::string error();
   void reasons();
+  void search();
   void rates();
   void latency();
   void latency_row(std::string_view name, const Histogram& histogram, std::string_view meaning);
@@ -211,6 +214,34 @@ run::NamedCounts what_failed(const Report& report) {
     if (!codes.empty()) return codes;
   }
   return report.errors;
+}
+
+// The rate that was found, and the last steps on the way there.
+void Screen::search() {
+  if (!report_.search) return;
+  const run::SearchReport& search = *report_.search;
+  std::string found = "no rate kept the thresholds";
+  if (search.rate)
+    found = options::format_rate(*search.rate) + " kept the thresholds" +
+            (search.converged ? ", confirmed" : "");
+  labelled("found", {found, fmt::format("{} steps in {}", format_count(report_.steps.size()),
+                                        format_duration(search.elapsed))});
+  line(fmt::format("{:<{}}{:>12}{:>10}{:>10}  {}", "step", kLabel, "rate", "p50", "p99", "held"));
+  const std::size_t first =
+      report_.steps.size() > kMostSteps ? report_.steps.size() - kMostSteps : 0;
+  for (std::size_t i = first; i < report_.steps.size(); ++i) {
+    const run::StepReport& step = report_.steps[i];
+    const auto time = [&](double p) {
+      const auto value = run::shown_percentile(step.response, p, report_.tail_samples);
+      if (!value) return std::string(step.response.empty() ? "n/a" : "-");
+      return (step.response.percentile_is_lower_bound(p) ? ">=" : "") + format_duration(*value);
+    };
+    const std::string row = fmt::format(" {:<{}}{:>12}{:>10}{:>10}  ", step.kind, kLabel - 1,
+                                        options::format_rate(step.rate), time(50), time(99));
+    const std::string why = step.held ? "yes" : "no: " + for_terminal(step.reason);
+    line(row + shortened(why, style_.width - std::min(row.size(), style_.width)));
+  }
+  if (first != 0) line(fmt::format(" and {} before: see --out json=FILE", first));
 }
 
 void Screen::rates() {

@@ -43,6 +43,20 @@ TEST(TextReport, GoldenClosed) {
   testing::expect_golden("closed.txt", text);
 }
 
+TEST(TextReport, GoldenAdaptive) {
+  const std::string text = to_text(judged(run::testing::found_by_search(), {"p(99) < 25ms"}));
+  expect_fits_a_screen(text, 24);
+  testing::expect_golden("adaptive.txt", text);
+}
+
+TEST(TextReport, ASearchThatFoundNothingSaysSo) {
+  run::Report report = run::testing::found_by_search();
+  report.search = {.rate = std::nullopt, .converged = false, .shortfall = "no rate kept them"};
+  const std::string text = to_text(judged(report, {}));
+  EXPECT_TRUE(text.contains("found     no rate kept the thresholds")) << text;
+  EXPECT_TRUE(text.contains("(search)")) << text;
+}
+
 TEST(TextReport, GoldenTroubled) {
   const std::string text =
       to_text(judged(testing::troubled(), {"p(99) < 25ms", "error_rate < 5%"}));

@@ -61,6 +61,7 @@ class Auditor {
     other_load();
     steal();
     first_tenth();
+    search();
     untrusted_threshold();
     return finish();
   }
@@ -112,6 +113,7 @@ class Auditor {
   void other_load();
   void steal();
   void first_tenth();
+  void search();
   void untrusted_threshold();
   Verdict finish();
 
@@ -483,6 +485,25 @@ void Auditor::first_tenth() {
   because(fmt::format("The first tenth of the run was unlike the rest: its median was {}, then {}.",
                       format_duration(a), format_duration(b)),
           {std::string(headline_name(report_))}, "Use --warmup to leave the start out.");
+}
+
+void Auditor::search() {
+  if (!report_.search) return not_applicable("search");
+  const SearchReport& search = *report_.search;
+  const bool short_of = !search.converged;
+  check("search", short_of || !search.generator.empty() ? State::degraded : State::ok,
+        short_of                    ? search.shortfall
+        : !search.generator.empty() ? "ended by the generator"
+                                    : "confirmed",
+        "confirmed, and bounded by the target");
+  if (short_of)
+    return because(fmt::format("The search did not reach its end: {}.", search.shortfall),
+                   {"rates"},
+                   "Give it more time (--duration), or a --rate to begin with that is near what "
+                   "you expect.");
+  because(fmt::format("The generator, not the target, kept the search from higher rates: {}",
+                      search.generator),
+          {"rates"}, "Give the generator more CPU, or a host of its own.");
 }
 
 void Auditor::untrusted_threshold() {

@@ -511,6 +511,18 @@ TEST(Audit, FirstTenthUnlikeTheRest) {
   EXPECT_EQ(state_of(report, "first_tenth"), State::not_applicable);
 }
 
+TEST(Audit, SearchThatDidNotEndOrWasEndedByTheGenerator) {
+  EXPECT_EQ(state_of(healthy_open(), "search"), State::not_applicable);
+  Report report = testing::found_by_search();
+  EXPECT_EQ(state_of(report, "search"), State::ok);
+  report.search->generator = "The generator was late.";
+  EXPECT_EQ(state_of(report, "search"), State::degraded);
+  report.search->generator.clear();
+  report.search->converged = false;
+  report.search->shortfall = "the time was over";
+  EXPECT_EQ(state_of(report, "search"), State::degraded);
+}
+
 TEST(Audit, UntrustedThresholdIsInvalid) {
   Report report = healthy_open();
   EXPECT_EQ(state_of(report, "untrusted_threshold"), State::not_applicable);

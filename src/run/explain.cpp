@@ -124,6 +124,13 @@ constexpr Explanation kExplanations[] = {
      "compilers were still warming up, or the load was ramped. This is said and does not change "
      "the verdict. --warmup "
      "leaves the start out of the figures."},
+    {"search",
+     "An adaptive search ends when three holds in a row have confirmed a rate that is within 5 % "
+     "of "
+     "one that did not keep the thresholds. When its time was over before that, the rate it names "
+     "was held, but a higher one may hold too, or this one not for long: give it more --duration, "
+     "or begin near the expected rate with --rate. When the generator itself was late in the steps "
+     "that did not hold, the target may well sustain more: the rate is a lower bound."},
     {"untrusted_threshold",
      "A threshold was asked for on a figure that another reason calls untrusted because of the "
      "generator or the host "

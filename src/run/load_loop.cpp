@@ -48,6 +48,12 @@ void LoadLoop::begin(const Phase& phase, Instant t0, std::function<void()> done)
   driver_ = drivers_.back().get();
   driver_->begin(t0);
   shown_.store(driver_, std::memory_order_release);
+  shown_recorder_.store(recorder_, std::memory_order_release);
+  // Another thread may still look at those before these, but no longer at older ones.
+  if (drivers_.size() > 2) {
+    drivers_.erase(drivers_.begin());
+    recorders_.erase(recorders_.begin());
+  }
   closed_model_ = phase.driver.model == kernel::Model::closed;
   t0_ = last_done_ = t0;
   issue_end_ = after(t0, phase.length);
@@ -143,6 +149,7 @@ void LoadLoop::end_issue(Duration drain_limit) {
 void LoadLoop::end_issue_at(Instant now) noexcept {
   driver_->end_issue(now);
   issue_ended_ = std::min(now - t0_, phase_.length);
+  left_to_drain_ = driver_->in_flight();
   state_ = State::draining;
   next_due_ = issue_end_ = kNever;
   drain_end_ = after(now, phase_.drain_limit);

@@ -7,7 +7,7 @@
 //     load.finish(result);
 //   }
 //
-// Belongs to its loop's thread, except in_flight() and the recorder's collect().
+// Belongs to its loop's thread, except what says otherwise and the recorder's collect().
 #pragma once
 
 #include "net/loop.hpp"
@@ -91,7 +91,8 @@ class LoadLoop final : private net::TurnHook {
   // --- phases; `done` is called on the loop's thread ---
   /// Adds `count` workers with a connection each; done when all are up or have failed.
   void connect(std::uint32_t count, std::function<void()> done);
-  /// Runs a phase from t0 on. The driver and recorder stay valid until the LoadLoop is destroyed.
+  /// Runs a phase from t0 on. Its driver and recorder stay valid until the second begin() after
+  /// this one.
   void begin(const Phase& phase, Instant t0, std::function<void()> done);
   /// Ends the issue window of the present phase now; the drain takes at most `drain_limit`.
   void end_issue(Duration drain_limit);
@@ -136,6 +137,11 @@ class LoadLoop final : private net::TurnHook {
     return driver == nullptr ? 0 : driver->in_flight();
   }
 
+  /// The present phase's recorder, for its collect(); null before the first phase.
+  [[nodiscard]] kernel::Recorder* shown_recorder() const noexcept {
+    return shown_recorder_.load(std::memory_order_acquire);
+  }
+
   /// Whether the present phase has ended: nothing more is recorded.
   [[nodiscard]] bool phase_over() const noexcept { return over_.load(std::memory_order_acquire); }
 
@@ -145,6 +151,8 @@ class LoadLoop final : private net::TurnHook {
   /// Since t0: the end of the issue window, and of the drain.
   [[nodiscard]] Duration issue_ended() const noexcept { return issue_ended_; }
   [[nodiscard]] Duration drain_ended() const noexcept { return drain_ended_; }
+  /// How many were in flight when the issue window ended.
+  [[nodiscard]] std::uint64_t left_to_drain() const noexcept { return left_to_drain_; }
 
  private:
   enum class State : std::uint8_t { idle, issuing, draining, done };
@@ -182,6 +190,7 @@ class LoadLoop final : private net::TurnHook {
   Instant next_interval_ = kNever;
   Instant last_done_{};
   Duration issue_ended_{}, drain_ended_{};
+  std::uint64_t left_to_drain_ = 0;
   std::function<void()> done_;
   bool closing_ = false;
   bool adding_ = false;
@@ -194,6 +203,7 @@ class LoadLoop final : private net::TurnHook {
   Duration cpu_since_{};
 
   std::atomic<const kernel::Driver*> shown_{nullptr};
+  std::atomic<kernel::Recorder*> shown_recorder_{nullptr};
   std::atomic<bool> over_{false};
   std::vector<std::unique_ptr<kernel::Driver>> drivers_;
   std::vector<std::unique_ptr<kernel::Recorder>> recorders_;

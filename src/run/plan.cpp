@@ -16,6 +16,8 @@ constexpr std::uint32_t kOpenCeiling = 10'000;
 /// Descriptors that are not connections: loops, files, standard streams.
 constexpr std::uint64_t kOwnDescriptors = 64;
 constexpr double kUnitsPerThread = 100'000;
+/// Of a step of a search, where no percentile asks for more.
+constexpr std::uint64_t kLeastSamples = 100;
 
 /// How many connections at once the host allows to this target.
 std::uint64_t possible_connections(const Host& host, const PlanNeeds& needs) {
@@ -32,16 +34,37 @@ unsigned choose_threads(const options::LoadOptions& options, const Host& host,
   unsigned threads = 0;
   if (options.threads) {
     threads = *options.threads;
-  } else if (plan.model == Model::closed) {
+  } else if (plan.model == Model::closed || (options.adaptive && !options.max_rate)) {
     threads = std::max(cores / 2, 1U);
   } else {
     const Duration until = plan.length == kNoTime ? plan.profile.shape_length() : plan.length;
-    const double peak = plan.profile.peak(until);
+    const double peak = options.adaptive ? *options.max_rate : plan.profile.peak(until);
     threads =
         std::min(static_cast<unsigned>(std::min(std::ceil(peak / kUnitsPerThread), 1024.0)), cores);
   }
   threads = std::clamp(threads, 1U, plan.driver.workers);
   return plan.connections == 0 ? threads : std::min(threads, plan.connections);
+}
+
+// What is searched for, and judged step by step: the thresholds that a rate can be too high for.
+// The others are judged at the end alone.
+AdaptivePlan make_search(const options::LoadOptions& options) {
+  AdaptivePlan plan;
+  plan.judging.limits = AuditLimits::from(options.limits);
+  AdaptiveOptions& search = plan.options;
+  search.samples = kLeastSamples;
+  for (const options::Threshold& threshold : options.thresholds) {
+    if (!threshold.limits_rate()) continue;
+    plan.judging.thresholds.push_back(threshold);
+    if (threshold.measure == options::Measure::percentile)
+      search.samples = std::max(
+          search.samples, samples_needed(threshold.percentile, plan.judging.limits.tail_samples));
+  }
+  search.budget = options.duration.value_or(options::kStandardSearch);
+  search.highest = options.max_rate.value_or(options::kHighestRate);
+  search.first = options.rate ? options.rate->peak : first_rate(search.samples);
+  search.first = std::min(search.first, search.highest);
+  return plan;
 }
 
 }  // namespace
@@ -51,6 +74,10 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
   RunPlan& plan = result.plan;
   plan.model = options.model;
   if (options.rate) plan.profile = options.rate->profile;
+  if (options.adaptive) {
+    plan.adaptive = make_search(options);
+    plan.profile = kernel::RateProfile::constant(plan.adaptive->options.first);
+  }
   plan.arrivals = options.arrivals;
   plan.seed = options.seed;
   if (options.requests) plan.max_requests = *options.requests;
@@ -134,11 +161,17 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
                                .text = {}});
   result.decided = {{"concurrency", std::to_string(driver.workers)},
                     {"threads", std::to_string(plan.threads)}};
+  if (plan.adaptive)
+    result.decided.emplace_back("rate", options::rate_text(plan.adaptive->options.first));
   return result;
 }
 
 std::string load_text(const options::LoadOptions& options, const RunPlan& plan) {
   std::string text;
+  if (plan.adaptive)
+    return std::string("adaptive, ") +
+           (plan.arrivals == kernel::Arrivals::even ? "even" : "Poisson") + ", within " +
+           options::format_duration(plan.length);
   switch (plan.model) {
     case Model::closed:
       text = "closed, " + options::format_count(plan.driver.workers) + " at once";
@@ -162,6 +195,7 @@ std::string load_text(const options::LoadOptions& options, const RunPlan& plan) 
 }
 
 std::optional<std::uint64_t> planned_arrivals(const RunPlan& plan) {
+  if (plan.adaptive) return std::nullopt;
   if (plan.model == Model::closed)
     return plan.max_requests == UINT64_MAX ? std::nullopt : std::optional(plan.max_requests);
   return kernel::planned_arrivals({.profile = plan.profile,

@@ -40,7 +40,8 @@ struct Preflight {
 /// "open, even, 5,000/s for 30 s": the load in words.
 [[nodiscard]] std::string load_text(const options::LoadOptions& options, const RunPlan& plan);
 
-/// Arrivals that the schedule will have; empty for a closed loop without a number of requests.
+/// Arrivals that the schedule will have; empty for a closed loop without a number of requests, and
+/// for a search.
 [[nodiscard]] std::optional<std::uint64_t> planned_arrivals(const RunPlan& plan);
 
 }  // namespace onbeat::run

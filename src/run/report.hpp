@@ -124,6 +124,28 @@ struct SeriesRow {
   std::vector<std::string> events;
 };
 
+/// One step of an adaptive search.
+struct StepReport {
+  std::string kind;  // "probe", "bisect", "hold"
+  double rate = 0;   // asked for, per second
+  bool held = false;
+  std::string reason;    // why it did not hold; empty when it did
+  bool counted = false;  // the figures of the report come from it
+  Duration issue{}, drain{};
+  kernel::Counts counts;
+  std::uint64_t left_to_drain = 0;  // in flight when the issue window ended
+  Histogram response, service, lag;
+};
+
+/// What an adaptive search found.
+struct SearchReport {
+  std::optional<double> rate;  // the highest that kept the thresholds; empty: none did
+  bool converged = false;      // confirmed, and within the width of a rate that did not
+  std::string shortfall;       // why it has not converged; empty when it has
+  std::string generator;       // why the generator could not try a higher rate; empty: it could
+  Duration elapsed{};
+};
+
 struct Report {
   std::string version, commit, compiler;
   struct {
@@ -169,6 +191,8 @@ struct Report {
   std::optional<Samples> samples;
   std::vector<ThresholdResult> thresholds;
   std::vector<SeriesRow> series;
+  std::optional<SearchReport> search;  // of an adaptive run
+  std::vector<StepReport> steps;
 
   // What only the audit needs.
   struct {

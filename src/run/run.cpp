@@ -1,25 +1,18 @@
 #include "run/run.hpp"
 
-#include "net/epoll_loop.hpp"
-#include "run/figures.hpp"
+#include "run/execution.hpp"
 #include "run/plan.hpp"
 #include "run/series.hpp"
-#include <onbeat/kernel/random.hpp>
 
 #include <malloc.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <ctime>
-#include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace onbeat::run {
@@ -28,11 +21,8 @@ namespace {
 using kernel::Interval;
 using kernel::Model;
 using kernel::Monotonic;
-using Stage = Observer::Stage;
 
 constexpr Duration kProgressEvery = std::chrono::milliseconds(100);
-/// A difference of the two clocks beyond what reading them one after the other explains.
-constexpr Duration kSuspension = std::chrono::milliseconds(100);
 /// After an interrupt the user waits: what is in flight gets this long.
 constexpr Duration kInterruptedDrain = std::chrono::seconds(1);
 
@@ -65,160 +55,24 @@ Duration suspended() {
          Monotonic::now().time_since_epoch();
 }
 
-/// A loop, its thread and its part of the work.
-class LoopThread {
- public:
-  LoopThread(std::uint32_t index, const RunPlan& plan, const WorkloadSpec& spec)
-      : loop_({.spin = plan.spin}), load_(loop_, index), workload_(spec.make(load_)) {
-    load_.set_workload(*workload_);
-    thread_ =
-        std::thread([this, cpu = plan.cpus.empty() ? -1 : plan.cpus[index % plan.cpus.size()]] {
-          if (cpu >= 0) {
-            cpu_set_t set;
-            CPU_ZERO(&set);
-            CPU_SET(cpu, &set);
-            pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-          }
-          loop_.run();
-        });
-  }
-  ~LoopThread() {
-    loop_.post([this] { load_.close(); });
-    loop_.stop();
-    thread_.join();
-  }
-  LoopThread(const LoopThread&) = delete;
-  LoopThread& operator=(const LoopThread&) = delete;
+/// What has been spent until now.
+struct Meter {
+  Duration suspended_ = suspended();
+  ProcessUsage usage = process_usage();
+  CpuTimes cpu;
+  explicit Meter(const Host& host) : cpu(read_cpu_times(host.affinity)) {}
 
-  net::Loop& loop() noexcept { return loop_; }
-  LoadLoop& load() noexcept { return load_; }
-
- private:
-  net::EpollLoop loop_;
-  LoadLoop load_;
-  std::unique_ptr<Workload> workload_;
-  std::thread thread_;
+  [[nodiscard]] Spent since(const Meter& before) const {
+    return {.cpu = usage.cpu - before.usage.cpu,
+            .suspended = suspended_ - before.suspended_,
+            .host = {.busy = cpu.busy - before.cpu.busy,
+                     .steal = cpu.steal - before.cpu.steal,
+                     .total = cpu.total - before.cpu.total},
+            .peak_rss_bytes = usage.peak_rss_bytes};
+  }
 };
 
-/// Counts loops down to "all have".
-class Latch {
- public:
-  void reset(std::size_t count) {
-    const std::lock_guard lock(mutex_);
-    left_ = count;
-  }
-  void arrive() {
-    const std::lock_guard lock(mutex_);
-    if (--left_ == 0) all_.notify_all();
-  }
-  /// True when all have arrived; waits until then, or for so long.
-  bool wait_for(Duration duration) {
-    std::unique_lock lock(mutex_);
-    return all_.wait_for(lock, duration, [this] { return left_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable all_;
-  std::size_t left_ = 0;
-};
-
-/// Mean and standard error of the in-flight count, sampled at random instants. Neighbouring samples
-/// hang together, so the error is that of the means of batches of consecutive samples.
-class InFlightSampler {
- public:
-  void add(std::uint64_t in_flight) {
-    ++count_;
-    sum_ += static_cast<double>(in_flight);
-    batch_ += static_cast<double>(in_flight);
-    if (count_ % kBatch != 0) return;
-    const double mean = std::exchange(batch_, 0) / kBatch;
-    ++batches_;
-    batch_sum_ += mean;
-    batch_squares_ += mean * mean;
-  }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] std::optional<double> mean() const {
-    return count_ == 0 ? std::nullopt : std::optional(sum_ / static_cast<double>(count_));
-  }
-  [[nodiscard]] std::optional<double> error() const {
-    if (batches_ < 2) return std::nullopt;
-    const double n = static_cast<double>(batches_);
-    const double mean = batch_sum_ / n;
-    const double variance = std::max(batch_squares_ / n - mean * mean, 0.0) * n / (n - 1);
-    return std::sqrt(variance / n);
-  }
-
- private:
-  static constexpr std::uint64_t kBatch = 50;
-  std::uint64_t count_ = 0, batches_ = 0;
-  double sum_ = 0, batch_ = 0, batch_sum_ = 0, batch_squares_ = 0;
-};
-
-class Execution {
- public:
-  Execution(const RunPlan& plan, const WorkloadSpec& spec, const Host& host,
-            std::vector<AbortWatch>& aborts, const std::vector<Observer*>& observers,
-            const StopFlag& stop)
-      : plan_(plan),
-        spec_(spec),
-        host_(host),
-        aborts_(aborts),
-        observers_(observers),
-        stop_(stop) {}
-
-  Report run();
-
- private:
-  [[nodiscard]] std::uint32_t workers_to_connect(std::uint32_t k, std::uint32_t connections) const;
-  bool connect();
-  void warm_up();
-  void measure();
-  Phase phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget,
-              bool ends_by_count) const;
-  void begin(const RunPlan& plan, kernel::RequestBudget* budget);
-  void end_issue(Duration drain_limit);
-  void poll(Stage stage, Duration length);
-  void collect(bool last);
-  void emit(const Interval& interval);
-  void pass_samples();
-  void show(Stage stage, Duration length);
-  void fill();
-  void fill_names();
-  void fill_cost();
-  [[nodiscard]] std::uint64_t in_flight() const;
-  [[nodiscard]] bool interrupted() const { return stop_.load(std::memory_order_relaxed) != 0; }
-
-  const RunPlan& plan_;
-  const WorkloadSpec& spec_;
-  const Host& host_;
-  std::vector<AbortWatch>& aborts_;
-  const std::vector<Observer*>& observers_;
-  const StopFlag& stop_;
-
-  std::vector<std::unique_ptr<SampleRing>> rings_;  // outlive the loops
-  std::vector<LoggedSample> samples_;
-  std::vector<std::unique_ptr<LoopThread>> loops_;
-  Latch latch_;
-  Report report_;
-  Instant t0_{};
-  bool measuring_ = false;
-  bool ending_ = false;
-  InFlightSampler sampler_;
-  Duration sample_every_{};
-  kernel::Random random_{0};
-  Instant shown_{}, polled_{};
-  Duration suspended_before_{};
-  Observer::Progress progress_;
-  std::vector<Interval> pending_;  // what each loop has handed over since the last whole interval
-  std::vector<bool> covered_;
-  Instant boundary_{};
-  std::uint64_t index_ = 0;
-  Interval warmup_;
-  ProcessUsage usage_before_, usage_after_;
-  CpuTimes cpu_before_, cpu_after_;
-  Duration wall_before_{};
-};
+}  // namespace
 
 Report Execution::run() {
   report_.started_at = wall_time();
@@ -233,11 +87,22 @@ Report Execution::run() {
   }
   if (!report_.error && connect()) {
     if (plan_.warmup > Duration{} && !interrupted()) warm_up();
-    if (!interrupted()) measure();
-    fill();
+    if (!interrupted()) {
+      if (plan_.adaptive) {
+        search();
+      } else {
+        const Part part = measure(plan_);
+        fill(report_, plan_, part);
+        if (report_.end_reason.empty())
+          report_.end_reason =
+              plan_.length != kNoTime && part.issue >= plan_.length ? "duration" : "requests";
+      }
+      fill_connections();
+    }
   }
   loops_.clear();
-  fill_names();
+  report_.error_samples = spec_.samples->samples();
+  report_.observed.wall_minus_monotonic = wall_minus_monotonic() - wall_before_;
   report_.observed.interrupted = interrupted();
   if (report_.observed.interrupted) report_.end_reason = "interrupted";
   report_.ended_at = wall_time();
@@ -302,7 +167,7 @@ Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudg
                 .length = plan.length};
   phase.shape = recorder_shape(plan, spec_);
   phase.budget = budget;
-  phase.samples = measuring_ && !rings_.empty() ? rings_[k].get() : nullptr;
+  phase.samples = part_ != nullptr && !rings_.empty() ? rings_[k].get() : nullptr;
   phase.length = plan.length;
   phase.ends_by_count = ends_by_count;
   phase.drain_limit = plan.drain_limit;
@@ -319,7 +184,6 @@ void Execution::begin(const RunPlan& plan, kernel::RequestBudget* budget) {
   ending_ = false;
   pending_.assign(loops_.size(), Interval());
   covered_.assign(loops_.size(), false);
-  index_ = 0;
   // Time for every loop to hear of it.
   t0_ = Monotonic::now() + std::chrono::microseconds(loops_.size() > 1 ? 1000 : 200);
   boundary_ = t0_ + plan.interval;
@@ -337,34 +201,33 @@ void Execution::warm_up() {
   plan.max_requests = UINT64_MAX;
   plan.profile = kernel::RateProfile::constant(plan_.profile.rate_at(Duration{}));
   if (plan.model != Model::closed && plan_.profile.rate_at(Duration{}) <= 0) return;
-  measuring_ = false;
   begin(plan, nullptr);
   do {
-    poll(Stage::warming_up, plan_.warmup);
+    poll(Stage::warming_up, plan);
   } while (!latch_.wait_for(std::chrono::milliseconds(5)));
   collect(true);
   report_.warmup_excluded = warmup_.counts.planned;
+  index_ = 0;
 }
 
-void Execution::measure() {
-  kernel::RequestBudget budget(plan_.max_requests);
-  measuring_ = true;
-  if (plan_.sample_one_of != 0) {
-    report_.samples = Report::Samples{.one_of = plan_.sample_one_of};
-    for (std::uint32_t k = 0; k < plan_.threads; ++k)
-      rings_.push_back(std::make_unique<SampleRing>(plan_.sample_one_of, plan_.seed));
+Part Execution::measure(const RunPlan& plan) {
+  kernel::RequestBudget budget(plan.max_requests);
+  Part part;
+  part_ = &part;
+  if (plan.sample_one_of != 0 && rings_.empty()) {
+    report_.samples = Report::Samples{.one_of = plan.sample_one_of};
+    for (std::uint32_t k = 0; k < plan.threads; ++k)
+      rings_.push_back(std::make_unique<SampleRing>(plan.sample_one_of, plan.seed));
   }
   // More than 1 000 samples in an open run of known length. How many are in flight in a closed one
   // is known beforehand: it is not to be disturbed for it.
-  const Duration shortest = std::chrono::milliseconds(plan_.model == Model::closed ? 10 : 1);
+  const Duration shortest = std::chrono::milliseconds(plan.model == Model::closed ? 10 : 1);
   const Duration wanted =
-      plan_.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan_.length / 1500;
+      plan.length == kNoTime ? Duration(std::chrono::milliseconds(5)) : plan.length / 1500;
   sample_every_ = std::clamp(wanted, shortest, Duration(std::chrono::milliseconds(20)));
-  suspended_before_ = suspended();
-  usage_before_ = process_usage();
-  cpu_before_ = read_cpu_times(host_.affinity);
-  begin(plan_,
-        plan_.model == Model::closed && plan_.max_requests != UINT64_MAX ? &budget : nullptr);
+  const Meter before(host_);
+  begin(plan, plan.model == Model::closed && plan.max_requests != UINT64_MAX ? &budget : nullptr);
+  if (first_t0_ == Instant{}) first_t0_ = t0_;
   // The collector must not take the processor from a loop.
   const int old_nice = getpriority(PRIO_PROCESS, 0);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
@@ -375,15 +238,37 @@ void Execution::measure() {
         latch_.wait_for(sample_every_ / 2 +
                         Duration(random_.below(static_cast<std::uint64_t>(sample_every_.count()))));
     const Instant now = Monotonic::now();
-    if (now >= t0_ && !over && !ending_) sampler_.add(in_flight());
-    poll(ending_ ? Stage::draining : Stage::measuring, plan_.length);
+    if (now >= t0_ && !over && !ending_) part.in_flight.add(in_flight());
+    poll(ending_ ? Stage::draining : Stage::measuring, plan);
   }
-  usage_after_ = process_usage();
-  cpu_after_ = read_cpu_times(host_.affinity);
+  part.spent = Meter(host_).since(before);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), old_nice);
   collect(true);
   pass_samples();
+  if (report_.samples) report_.samples->dropped = 0;
   for (const auto& ring : rings_) report_.samples->dropped += ring->dropped();
+  part_ = nullptr;
+  end_of_windows(plan, part);
+  return part;
+}
+
+// The ends of the issue window and of the drain.
+void Execution::end_of_windows(const RunPlan& plan, Part& part) const {
+  for (const auto& each : loops_) {
+    part.issue = std::max(part.issue, each->load().issue_ended());
+    part.drained = std::max(part.drained, each->load().drain_ended());
+    part.left_to_drain += each->load().left_to_drain();
+  }
+  if (plan.max_requests == UINT64_MAX) return;
+  if (plan.model == Model::closed) {
+    // A fixed number of requests is over when the last one is done.
+    if (part.issue < plan.length) part.issue = part.drained;
+    return;
+  }
+  // The N-th arrival's time belongs to the window, though nobody waits for it.
+  const Duration whole = plan.profile.time_of(static_cast<double>(plan.max_requests));
+  if (part.total.counts.planned == plan.max_requests && whole != kNoTime && whole <= plan.length)
+    part.issue = std::max(part.issue, whole);
 }
 
 void Execution::end_issue(Duration drain_limit) {
@@ -392,19 +277,23 @@ void Execution::end_issue(Duration drain_limit) {
     each->loop().post([&load = each->load(), drain_limit] { load.end_issue(drain_limit); });
 }
 
-void Execution::poll(Stage stage, Duration length) {
+void Execution::poll(Stage stage, const RunPlan& plan) {
   const Instant now = Monotonic::now();
   if (now < polled_) report_.observed.clock_stepped = true;
   polled_ = now;
   if (now < t0_) return;
   if (interrupted() && !ending_) end_issue(kInterruptedDrain);
-  if (length != kNoTime && now - t0_ > length) ending_ = true;
-  progress_.elapsed = now - t0_;
-  progress_.planned_rate =
-      plan_.model == Model::closed ? 0 : plan_.profile.rate_at(progress_.elapsed);
+  if (plan.length != kNoTime && now - t0_ > plan.length) ending_ = true;
+  progress_.planned_rate = plan.model == Model::closed ? 0 : plan.profile.rate_at(now - t0_);
   collect(false);
   pass_samples();
-  show(stage, length);
+  if (plan_.adaptive && part_ != nullptr) {
+    // The steps of a search are one stage to whoever watches.
+    progress_.elapsed = now - first_t0_;
+    return show(Stage::measuring, plan_.length);
+  }
+  progress_.elapsed = now - t0_;
+  show(stage, plan.length);
 }
 
 void Execution::show(Stage stage, Duration length) {
@@ -428,18 +317,18 @@ std::uint64_t Execution::in_flight() const {
 void Execution::collect(bool last) {
   const Duration boundary = boundary_ - t0_;
   for (std::size_t k = 0; k < loops_.size(); ++k) {
-    if (!loops_[k]->load().recording()) continue;
-    kernel::Recorder& recorder = loops_[k]->load().recorder();
+    kernel::Recorder* const recorder = loops_[k]->load().shown_recorder();
+    if (recorder == nullptr) continue;
     const bool over =
         loops_[k]->load().phase_over();  // before the look: what it handed over last is seen
     const auto take = [&] {
       Interval part;
-      if (recorder.collect(part)) pending_[k].merge_next(part);
+      if (recorder->collect(part)) pending_[k].merge_next(part);
       covered_[k] = over || pending_[k].end >= boundary;
     };
     take();
     if (!last) continue;
-    recorder.hand_over(loops_[k]->load().drain_ended());  // the loop is still: nobody else writes
+    recorder->hand_over(loops_[k]->load().drain_ended());  // the loop is still: nobody else writes
     take();
   }
   if (!last && !std::ranges::all_of(covered_, [](bool covered) { return covered; })) return;
@@ -459,91 +348,28 @@ void Execution::pass_samples() {
   for (const auto& ring : rings_) ring->take(samples_);
   if (samples_.empty()) return;
   report_.samples->kept += samples_.size();
-  for (Observer* observer : observers_) observer->on_samples(samples_, t0_);
+  for (Observer* observer : observers_) observer->on_samples(samples_, first_t0_);
 }
 
-void Execution::emit(const Interval& interval) {
-  if (!measuring_) return warmup_.merge_next(interval);
-  report_.total.merge_next(interval);
-  report_.series.push_back(series_row(interval, plan_.model == Model::open, spec_.names->errors));
+void Execution::emit(Interval& interval) {
+  if (part_ == nullptr) return warmup_.merge_next(interval);
+  if (!step_event_.empty()) interval.events.push_back(std::exchange(step_event_, {}));
+  part_->total.merge_next(interval);
+  part_->series.push_back(series_row(interval, plan_.model == Model::open, spec_.names->errors));
+  // To those who watch, the steps of a search are one run.
+  interval.start += t0_ - first_t0_;
+  interval.end += t0_ - first_t0_;
   for (Observer* observer : observers_) observer->on_interval(interval, progress_);
   for (AbortWatch& watch : aborts_) {
     if (ending_) break;
     if (const auto why = watch.feed(interval)) {
-      report_.series.back().events.push_back("abort: " + *why);
+      part_->series.back().events.push_back("abort: " + *why);
       report_.end_reason = "aborted";
       report_.observed.aborted = true;
       end_issue(kInterruptedDrain);
     }
   }
 }
-
-void Execution::fill() {
-  if (!measuring_) return;
-  Duration issue{};
-  Duration drained{};
-  for (const auto& each : loops_) {
-    issue = std::max(issue, each->load().issue_ended());
-    drained = std::max(drained, each->load().drain_ended());
-  }
-  if (plan_.model == Model::closed && plan_.max_requests != UINT64_MAX && issue < plan_.length) {
-    // A fixed number of requests is over when the last one is done.
-    issue = drained;
-  } else if (plan_.model != Model::closed && plan_.max_requests != UINT64_MAX) {
-    // The N-th arrival's time belongs to the window, though nobody waits for it.
-    const Duration whole = plan_.profile.time_of(static_cast<double>(plan_.max_requests));
-    if (report_.total.counts.planned == plan_.max_requests && whole != kNoTime &&
-        whole <= plan_.length)
-      issue = std::max(issue, whole);
-  }
-  report_.issue = issue;
-  report_.drain = std::max(drained - issue, Duration{});
-  if (report_.end_reason.empty())
-    report_.end_reason = plan_.length != kNoTime && issue >= plan_.length ? "duration" : "requests";
-  auto& observed = report_.observed;
-  observed.in_flight_mean = sampler_.mean();
-  observed.in_flight_samples = sampler_.count();
-  observed.in_flight_error = sampler_.error();
-  observed.in_flight_peak = report_.total.in_flight_max;
-  observed.busiest_loop = busiest_loop(report_.total.loops);
-  const double total = cpu_after_.total - cpu_before_.total;
-  const Duration own = usage_after_.cpu - usage_before_.cpu;
-  if (total > 0) {
-    observed.steal_share = (cpu_after_.steal - cpu_before_.steal) / total;
-    observed.other_load_share =
-        std::max((cpu_after_.busy - cpu_before_.busy) - std::chrono::duration<double>(own).count(),
-                 0.0) /
-        total;
-  }
-  // What a target of this host costs is part of the others' load.
-  observed.target_on_same_cores = spec_.local_target && observed.other_load_share > 0.1;
-  if (suspended() - suspended_before_ > kSuspension) observed.clock_stepped = true;
-  observed.wall_minus_monotonic = wall_minus_monotonic() - wall_before_;
-  report_.connections = connections_of(spec_.counters, report_.total, warmup_);
-  if (spec_.counters.size() >= kConnectionCounters.size())
-    report_.connections.asked = plan_.connections;
-  fill_cost();
-}
-
-void Execution::fill_names() {
-  report_.error_samples = spec_.samples->samples();
-  if (measuring_) name_figures(report_, *spec_.names, recorder_shape(plan_, spec_).histograms);
-}
-
-void Execution::fill_cost() {
-  ClientCost& cost = report_.cost;
-  const double wall = std::chrono::duration<double>(report_.issue + report_.drain).count();
-  const kernel::Counts& counts = report_.total.counts;
-  cost.cpu_seconds = std::chrono::duration<double>(usage_after_.cpu - usage_before_.cpu).count();
-  const std::uint64_t ended = counts.ok + counts.failed + counts.timed_out;
-  if (ended != 0) cost.cpu_us_per_request = cost.cpu_seconds * 1e6 / static_cast<double>(ended);
-  if (wall > 0) cost.cores_used = cost.cpu_seconds / wall;
-  cost.host_cores = host_.cores;
-  if (cost.cpu_seconds > 0) cost.rps_per_core = static_cast<double>(ended) / cost.cpu_seconds;
-  cost.peak_rss_bytes = usage_after_.peak_rss_bytes;
-}
-
-}  // namespace
 
 std::string wall_time() {
   timespec now{};

@@ -1,6 +1,7 @@
 // A run: connect, warm up, measure, drain, report. One process, one run.
 #pragma once
 
+#include "run/adaptive.hpp"
 #include "run/host.hpp"
 #include "run/load_loop.hpp"
 #include "run/report.hpp"
@@ -21,6 +22,12 @@
 
 namespace onbeat::run {
 
+/// How a rate is searched for, and by what a step is judged.
+struct AdaptivePlan {
+  AdaptiveOptions options;
+  Judging judging;
+};
+
 /// How the load is to be, every default resolved.
 struct RunPlan {
   kernel::Model model = kernel::Model::closed;
@@ -28,7 +35,8 @@ struct RunPlan {
   kernel::Arrivals arrivals = kernel::Arrivals::even;
   std::uint64_t seed = 1;
   std::uint64_t max_requests = UINT64_MAX;
-  Duration length = kNoTime;  // kNoTime: only max_requests ends the run
+  Duration length = kNoTime;             // kNoTime: only max_requests ends the run
+  std::optional<AdaptivePlan> adaptive;  // else the profile is what is wanted
   Duration warmup{};
   kernel::DriverOptions driver;  // workers: of all loops together
   std::uint32_t workers_per_connection = 1;
@@ -67,6 +75,7 @@ class Observer {
     Duration length = kNoTime;
     double planned_rate = 0;  // at this instant; 0 when closed
     std::uint64_t in_flight = 0;
+    std::string step{};  // of a search: "step 3, probe at 4,000/s"
   };
   virtual ~Observer() = default;
   /// About ten times a second.

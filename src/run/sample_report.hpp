@@ -124,6 +124,35 @@ inline Report healthy_closed() {
   return report;
 }
 
+/// A search that found 1,000/s.
+inline Report found_by_search() {
+  Report report = healthy_open();
+  report.load_text = "adaptive, even, within 1m";
+  report.end_reason = "converged";
+  report.search = {.rate = 1000, .converged = true, .shortfall = "", .elapsed = 17s};
+  const auto step = [&](const char* kind, double rate, bool held, Duration slowest) {
+    StepReport tried;
+    tried.kind = kind;
+    tried.rate = rate;
+    tried.held = held;
+    if (!held) tried.reason = "p(99) < 25ms: it is 992 ms";
+    tried.counted = tried.kind == "hold";
+    tried.issue = tried.counted ? 3s : 1s;
+    tried.drain = held ? 5ms : 990ms;
+    const auto count = static_cast<std::uint64_t>(rate * (tried.counted ? 3 : 1));
+    tried.counts.planned = tried.counts.started = tried.counts.ok = count;
+    tried.left_to_drain = held ? 5 : count / 2;
+    tried.response = tried.service = spread(4ms, slowest, count);
+    tried.lag = always(20us, count);
+    report.steps.push_back(tried);
+  };
+  step("probe", 1000, true, 6ms);
+  step("probe", 2000, false, 1s);
+  step("bisect", 1414.2, false, 415ms);
+  for (int i = 0; i < 3; ++i) step("hold", 1000, true, 6ms);
+  return report;
+}
+
 /// A run that ended before anything was sent.
 inline Report without_data() {
   Report report;

@@ -160,7 +160,8 @@ void judge(Report& report, const Judging& judging) {
        .aborted = report.observed.aborted,
        .unreachable = nothing_succeeded(report.total.counts),
        .verdict = report.verdict.status,
-       .threshold_failed = !std::ranges::all_of(report.thresholds, &ThresholdResult::passed),
+       .threshold_failed = (report.search && !report.search->rate) ||
+                           !std::ranges::all_of(report.thresholds, &ThresholdResult::passed),
        .strict = judging.strict,
        .allow_invalid = judging.allow_invalid});
 }

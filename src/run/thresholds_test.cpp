@@ -314,5 +314,14 @@ TEST_F(Aborts, KnowClassesOfErrorsByName) {
   EXPECT_FALSE(feed(unknown, 10, 5));
 }
 
+TEST(Judge, ASearchThatFoundNothingFailsWhateverTheThresholdsSay) {
+  Report report = testing::found_by_search();
+  judge(report, {});
+  EXPECT_EQ(report.exit_code, ExitCode::passed);
+  report.search->rate.reset();
+  judge(report, {});
+  EXPECT_EQ(report.exit_code, ExitCode::threshold_failed);
+}
+
 }  // namespace
 }  // namespace onbeat::run

@@ -247,7 +247,8 @@ void Http2Connection::attend(Http2Stream& stream, Instant now) noexcept {
   if (!std::exchange(stream.counted, true)) {
     target_.requests_.add(1);
     const Duration delay = stream.is_grpc() ? target_.defaults_.delay : wanted_by(stream).delay;
-    stream.due = std::max(now + delay + stream.effects.delay, stream.effects.not_before);
+    stream.due =
+        std::max(target_.served(now) + delay + stream.effects.delay, stream.effects.not_before);
   }
   const Instant held =
       std::max({stream.due, target_.plan_.stalled_until(now), target_.plan_.frozen_until(now)});

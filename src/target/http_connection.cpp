@@ -194,7 +194,8 @@ HttpConnection::Step HttpConnection::answer() noexcept {
       }
     }
   }
-  due_ = std::max(now + sending_->delay + effects_.delay, effects_.not_before);
+  const Instant served = refused_request_ ? now : target_.served(now);
+  due_ = std::max(served + sending_->delay + effects_.delay, effects_.not_before);
   return release();
 }
 

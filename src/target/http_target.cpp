@@ -19,6 +19,7 @@ TargetCounts& TargetCounts::operator+=(const TargetCounts& other) noexcept {
 HttpTarget::HttpTarget(net::Loop& loop, const HttpTargetOptions& options, FaultPlan* plan)
     : loop_(loop),
       defaults_{.delay = options.delay, .bytes = options.bytes, .status = options.status},
+      line_(options.line),
       own_plan_(plan == nullptr ? std::make_unique<FaultPlan>(options.faults) : nullptr),
       plan_(plan == nullptr ? *own_plan_ : *plan),
       grpc_(options.grpc) {

@@ -16,6 +16,7 @@
 #include "target/answer.hpp"
 #include "target/fault_plan.hpp"
 #include "target/http2_stream.hpp"
+#include "target/service_line.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -42,6 +43,8 @@ struct HttpTargetOptions {
   std::vector<Fault> faults{};
   /// Serves gRPC with these instead of HTTP; `bytes` and `status` do not apply.
   std::optional<GrpcAnswers> grpc{};
+  /// Requests stand in this line before their delay begins; shared by all loops. Null: none.
+  std::shared_ptr<ServiceLine> line{};
 };
 
 /// Since the start. connections = refused + open + those that have ended.
@@ -96,9 +99,12 @@ class HttpTarget final : private net::AcceptHandler, private net::TurnHook {
   void serve_http2(std::unique_ptr<net::Transport> transport, std::string_view received) noexcept;
   void remove(HttpConnection& connection) noexcept;
   void remove(Http2Connection& connection) noexcept;
+  /// When a request that came at `now` has been served; its delay begins then.
+  Instant served(Instant now) noexcept { return line_ ? line_->serve(now) : now; }
 
   net::Loop& loop_;
   AnswerDefaults defaults_;
+  std::shared_ptr<ServiceLine> line_;
   std::unique_ptr<FaultPlan> own_plan_;
   FaultPlan& plan_;
   Count connections_, refused_, ended_, requests_, answers_;
