@@ -138,8 +138,9 @@ class Documents(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def test_flags_in_prose_are_in_the_help(self):
-        known = flags_of("http") | flags_of("target", "http") | flags_of("target", "grpc") | flags_of("doctor") | flags_of("report")
-        known |= flags_of("check") | flags_of("fmt")
+        known = set().union(*(flags_of(*command.split()) for command in (
+            "http", "bench", "call", "bench-compare", "check", "fmt", "report", "target http",
+            "target grpc", "doctor")))
         self.assertGreater(len(known), 30)
         for path in USER_DOCUMENTS:
             for span in spans(ours(path)):
@@ -149,7 +150,8 @@ class Program(unittest.TestCase):
                             self.assertIn(flag, known)
 
     def test_flags_in_commands_are_in_their_help(self):
-        for command in ("target http", "target grpc", "doctor", "profiles", "report", "check", "fmt"):
+        for command in ("target http", "target grpc", "doctor", "profiles", "bench", "call", "bench-compare",
+                        "check", "fmt", "report"):
             known = flags_of(*command.split())
             for path in USER_DOCUMENTS:
                 for line, words in commands(path, command):

@@ -28,6 +28,10 @@ class Known(unittest.TestCase):
 class FrozenTarget(Known):
     RATE, LENGTH, FREEZE = 200, 16, 4
     CONNECTIONS = ("--connections", "1000")
+    KIND = "http"
+
+    def command(self, _, target):
+        return "http", target.url
 
     def frozen_run(self, folder, at, frozen_for, *words):
         """A run in whose course the target stands still; the report, and for how long it stood."""
@@ -35,8 +39,8 @@ class FrozenTarget(Known):
         middle = 100 * (1 - self.FREEZE / (2 * self.LENGTH))
         # 2 ms: ten times that is little beside the freeze, and more than a busy host adds. As many connections as
         # will be needed: to accept them first would hold the target up after the freeze.
-        with onbeat.Target("--delay", "2ms") as target:
-            process = onbeat.start("http", target.url, "--rate", str(self.RATE), "-d", f"{self.LENGTH}s", "--timeout",
+        with onbeat.Target("--delay", "2ms", kind=self.KIND) as target:
+            process = onbeat.start(*self.command(folder, target), "--rate", str(self.RATE), "-d", f"{self.LENGTH}s", "--timeout",
                                    "12s", "--quiet", f"--percentiles={middle}", *self.CONNECTIONS,
                                    f"--out=json={path}", *words, *ANYWAY)
             began = time.monotonic()
@@ -103,6 +107,19 @@ class FrozenTargetOfHttp2(FrozenTarget):
 
     CONNECTIONS = ("--http-version", "2", "--connections", "10")
     test_M1_a_freeze_at_the_end = None
+
+
+class FrozenTargetOfGrpc(FrozenTarget):
+    """The same with a document."""
+
+    KIND, CONNECTIONS = "grpc", ("--connections", "10")
+    test_M1_a_freeze_at_the_end = None
+
+    def command(self, folder, target):
+        path = pathlib.Path(folder) / "a.gctf"
+        path.write_text(f"--- PROTO ---\nfiles: {onbeat.ROOT}/tests/grpc_peer/peer.proto\n--- ENDPOINT ---\n"
+                        "onbeat.peer.Peer/Echo\n--- RESPONSE partial ---\n{}\n")
+        return "bench", str(path), "--address", target.authority
 
 
 class Truths(Known):

@@ -97,7 +97,7 @@ class Completer {
 
   void flags(const Command& command) {
     for (const Option& option : options::options()) {
-      if ((option.commands & command.id) == 0) continue;
+      if ((option.commands & command.id) == 0 || option.section_only) continue;
       add(fmt::format("--{}", option.name), option.help);
       if (word_ == "-" && option.letter != 0) add(fmt::format("-{}", option.letter), option.help);
     }

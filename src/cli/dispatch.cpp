@@ -1,6 +1,9 @@
 #include "cli/dispatch.hpp"
 
 #include "cli/about_commands.hpp"
+#include "cli/bench_command.hpp"
+#include "cli/bench_compare_command.hpp"
+#include "cli/call_command.hpp"
 #include "cli/check_command.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor_command.hpp"
@@ -32,7 +35,8 @@ int profiles_command(const options::Settings& settings) {
 }
 
 options::Vocabulary vocabulary_of(const options::Command& command) {
-  return command.id == options::kHttp ? http_vocabulary() : options::Vocabulary();
+  if (command.id == options::kHttp) return http_vocabulary();
+  return command.id == options::kBench ? bench_vocabulary() : options::Vocabulary();
 }
 
 /// The commands about the program itself; nothing when it is another.
@@ -49,6 +53,11 @@ std::optional<int> about_command(const options::Command& command,
 }
 
 int run_command(const options::Command& command, const options::Arguments& arguments) {
+  // Its settings stand in the files that its arguments name.
+  if (command.id == options::kBench) {
+    show(arguments.problems);
+    return arguments.problems.empty() ? bench_command(command, arguments) : kUsage;
+  }
   auto gathered = options::gather_settings(command, arguments, options::system_surroundings(),
                                            vocabulary_of(command));
   std::vector<options::Problem> errors = arguments.problems;
@@ -73,6 +82,10 @@ int run_command(const options::Command& command, const options::Arguments& argum
       return fmt_command(arguments.positionals, gathered.settings);
     case options::kReport:
       return report_command(gathered.settings, arguments.positionals);
+    case options::kCall:
+      return call_command(gathered.settings);
+    case options::kBenchCompare:
+      return bench_compare_command(gathered.settings);
     case options::kProfiles:
       return profiles_command(gathered.settings);
     default:

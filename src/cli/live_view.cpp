@@ -8,12 +8,15 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace onbeat::cli {
 namespace {
 
 constexpr unsigned kStandardWidth = 80;
 constexpr unsigned kStandardHeight = 24;
+/// An interval may be a little shorter than a second.
+constexpr kernel::Duration kTolerance = std::chrono::milliseconds(100);
 
 bool can_redraw(int descriptor) {
   const char* terminal = std::getenv("TERM");
@@ -46,7 +49,8 @@ LiveView::LiveView(LiveOptions options, int descriptor)
             : can_redraw(descriptor) ? Kind::panel
                                      : Kind::lines),
       color_(options.color),
-      descriptor_(descriptor) {}
+      descriptor_(descriptor),
+      every_(options.every) {}
 
 LiveView::~LiveView() { finish(); }
 
@@ -63,13 +67,24 @@ void LiveView::on_progress(const Progress& progress) {
 
 void LiveView::on_interval(const kernel::Interval& interval, const Progress&) {
   if (kind_ == Kind::none) return;
-  text_.interval(interval);
-  if (kind_ == Kind::panel) return redraw();
+  if (kind_ == Kind::panel) {
+    text_.interval(interval);
+    return redraw();
+  }
+  pending_.merge_next(interval);
+  if (pending_.end - pending_.start >= every_ - kTolerance) tell();
+}
+
+// One line for all intervals since the last one.
+void LiveView::tell() {
+  if (pending_.end == pending_.start) return;
+  text_.interval(std::exchange(pending_, {}));
   if (const std::string line = text_.line(); !line.empty()) write(line + "\n");
 }
 
 void LiveView::finish() {
   if (kind_ == Kind::panel) write(redraw_.erase());
+  if (kind_ == Kind::lines) tell();
   kind_ = Kind::none;
 }
 

@@ -18,6 +18,8 @@ namespace onbeat::cli {
 struct LiveOptions {
   bool color = false;  // on a terminal; elsewhere there is never an escape code
   bool quiet = false;
+  /// Where there is no terminal: how often a line is written.
+  kernel::Duration every = std::chrono::seconds(1);
 };
 
 /// The bytes that replace one panel by the next on a terminal.
@@ -50,11 +52,14 @@ class LiveView final : public run::Observer {
   enum class Kind : std::uint8_t { none, lines, panel };
 
   void redraw();
+  void tell();
   void write(std::string_view text);
 
   Kind kind_;
   bool color_;
   int descriptor_;
+  kernel::Duration every_;
+  kernel::Interval pending_;  // what no line has told yet
   LiveText text_;
   Redraw redraw_;
   std::optional<Stage> stage_;  // the last one that a line told of

@@ -90,7 +90,7 @@ std::string command_section(const Command& command) {
   for (const Group group : groups) {
     text += fmt::format(".PP\n{}:\n", plain(title(group)));
     for (const Option& option : options::options()) {
-      if ((option.commands & command.id) != 0 && option.group == group)
+      if ((option.commands & command.id) != 0 && option.group == group && !option.section_only)
         text += option_entry(option);
     }
   }

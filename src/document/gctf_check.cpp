@@ -4,6 +4,7 @@
 #include "document/gctf_sections.hpp"
 #include "document/prepared.hpp"
 #include "document/source_list.hpp"
+#include "options/bench_section.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ class Check {
     const Chain& chain = parsed_.chain;
     for (const Document& document : chain.documents) files(document);
     addresses();
+    bench();
     std::vector<std::string> variables;
     for (const SourceDescription& source : read_sources(chain, parsed_.diagnostics)) {
       columns(source, variables);
@@ -44,6 +46,22 @@ class Check {
   }
 
  private:
+  /// Keys and values, by the table of options.
+  void bench() {
+    const std::vector<Entry>& entries = parsed_.chain.bench;
+    std::vector<options::SectionEntry> keys;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      keys.push_back({entries[i].key, entries[i].value, std::to_string(i)});
+    const options::BenchSection section = options::read_bench_section(keys);
+    const auto at = [&](const options::Problem& problem) {
+      return entries[static_cast<std::size_t>(std::stoul(problem.where))].key_at;
+    };
+    for (const options::Problem& problem : section.problems)
+      out_.error("bad_bench", at(problem), problem.message, problem.hint);
+    for (const options::Problem& problem : section.warnings)
+      out_.warning("bench_unit", at(problem), problem.message, problem.hint);
+  }
+
   void exists(const std::string& path, Position at) {
     std::error_code error;
     if (path.empty() || std::filesystem::is_regular_file(path, error)) return;

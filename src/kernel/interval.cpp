@@ -27,16 +27,19 @@ Counts& Counts::operator+=(const Counts& other) noexcept {
   in_flight_at_end += other.in_flight_at_end;
   passed += other.passed;
   not_passed += other.not_passed;
+  untimed += other.untimed;
   bytes_sent += other.bytes_sent;
   bytes_received += other.bytes_received;
   return *this;
 }
 
 void EndpointInterval::merge(const EndpointInterval& other) {
+  part = part || other.part;
   counts += other.counts;
   response.merge(other.response);
   service.merge(other.service);
   failed.merge(other.failed);
+  message_gap.merge(other.message_gap);
   add_each(codes, other.codes);
   add_each(errors, other.errors);
 }

@@ -24,7 +24,14 @@ class IntervalMaker {
     }
     made.endpoints.resize(below(4));
     for (auto& one : made.endpoints) {
-      one = {counts(), histogram(), histogram(), histogram(), numbers(), numbers()};
+      one = {.part = below(2) == 0,
+             .counts = counts(),
+             .response = histogram(),
+             .service = histogram(),
+             .failed = histogram(),
+             .message_gap = histogram(),
+             .codes = numbers(),
+             .errors = numbers()};
     }
     made.codes = numbers();
     made.errors = numbers();
@@ -47,7 +54,7 @@ class IntervalMaker {
     for (auto* one : {&made.planned, &made.started, &made.missed_late, &made.missed_waited,
                       &made.missed_at_end, &made.saturated, &made.ok, &made.failed, &made.timed_out,
                       &made.cancelled, &made.in_flight_at_end, &made.passed, &made.not_passed,
-                      &made.bytes_sent, &made.bytes_received}) {
+                      &made.untimed, &made.bytes_sent, &made.bytes_received}) {
       *one = below(1000);
     }
     return made;
@@ -156,10 +163,11 @@ TEST(Interval, EveryCountIsSummed) {
                   .in_flight_at_end = 11 * i,
                   .passed = 12 * i,
                   .not_passed = 13 * i,
-                  .bytes_sent = 14 * i,
-                  .bytes_received = 15 * i};
+                  .untimed = 14 * i,
+                  .bytes_sent = 15 * i,
+                  .bytes_received = 16 * i};
   }
-  const Counts expected{6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90};
+  const Counts expected{6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90, 96};
   EXPECT_EQ(sum, expected);
 }
 

@@ -13,6 +13,8 @@ namespace {
 /// grows it.
 constexpr std::size_t kNames = 256;
 
+constexpr int kVerdicts = 3;
+
 void bump(std::vector<std::uint64_t>& counts, std::uint16_t id) {
   if (id >= counts.size()) [[unlikely]]
     counts.resize(id + std::size_t{1});
@@ -88,10 +90,26 @@ void IntervalHistogram::clear() noexcept {
 /// Its own cache lines, as a sheet.
 struct alignas(64) Recorder::Endpoint {
   std::uint64_t outcomes[kOutcomes] = {};
+  std::uint64_t verdicts[kVerdicts] = {};
+  std::uint64_t untimed = 0;
+  bool part = false;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   IntervalHistogram response, service, failed;
   std::vector<std::uint64_t> codes = std::vector<std::uint64_t>(kNames);
   std::vector<std::uint64_t> errors = std::vector<std::uint64_t>(kNames);
+  /// What few runs have, made when first met.
+  std::unique_ptr<IntervalHistogram> gap;
+  struct Alone {
+    IntervalHistogram response, service;
+  };
+  std::unique_ptr<Alone> alone;  // Timing::endpoint_only
+
+  void record_alone(std::int64_t response_ns, std::int64_t service_ns, bool open) {
+    if (!alone) [[unlikely]]
+      alone = std::make_unique<Alone>();
+    alone->service.record(service_ns);
+    if (open) alone->response.record(response_ns);
+  }
 };
 
 /// What is written between two hand-overs. Its own cache lines: the other sheet belongs to another
@@ -134,8 +152,29 @@ Recorder::~Recorder() = default;
 
 void Recorder::finished(const Result& result) noexcept {
   Sheet& sheet = *active_;
-  Endpoint& endpoint = sheet.endpoint(result.endpoint);
+  record_end(sheet.endpoint(result.endpoint), result);
+  if (shape_.open) {
+    sheet.wait.record(result.wait().count());
+    sheet.lag.record(result.lag().count());
+  }
+}
+
+void Recorder::part_finished(const Result& result) noexcept {
+  Endpoint& endpoint = active_->endpoint(result.endpoint);
+  endpoint.part = true;
+  record_end(endpoint, result);
+}
+
+void Recorder::message_gap(EndpointId id, Duration gap) noexcept {
+  Endpoint& endpoint = active_->endpoint(id);
+  if (!endpoint.gap) [[unlikely]]
+    endpoint.gap = std::make_unique<IntervalHistogram>();
+  endpoint.gap->record(gap.count());
+}
+
+void Recorder::record_end(Endpoint& endpoint, const Result& result) noexcept {
   ++endpoint.outcomes[static_cast<int>(result.outcome)];
+  ++endpoint.verdicts[static_cast<int>(result.verdict)];
   endpoint.bytes_sent += result.bytes_sent;
   endpoint.bytes_received += result.bytes_received;
   if (result.code != kNoName) bump(endpoint.codes, result.code);
@@ -143,18 +182,30 @@ void Recorder::finished(const Result& result) noexcept {
 
   const std::int64_t response = result.response().count();
   const std::int64_t service = result.service().count();
-  if (result.outcome == Outcome::ok) [[likely]] {
-    endpoint.service.record(service);
-    if (shape_.open) endpoint.response.record(response);
-  } else if (result.outcome == Outcome::failed) {
-    endpoint.failed.record(response);
-  } else {
-    endpoint.service.record_censored(service);
-    if (shape_.open) endpoint.response.record_censored(response);
+  Timing timing = result.timing;
+  if (timing == Timing::by_outcome) [[likely]] {
+    if (result.outcome == Outcome::ok) timing = Timing::headline;
+    if (result.outcome == Outcome::failed) timing = Timing::failures;
   }
-  if (shape_.open) {
-    sheet.wait.record(result.wait().count());
-    sheet.lag.record(result.lag().count());
+  switch (timing) {
+    [[likely]] case Timing::headline:
+      endpoint.service.record(service);
+      if (shape_.open) endpoint.response.record(response);
+      break;
+    case Timing::failures:
+      endpoint.failed.record(response);
+      break;
+    case Timing::by_outcome:  // no outcome yet: a lower bound
+      endpoint.service.record_censored(service);
+      if (shape_.open) endpoint.response.record_censored(response);
+      break;
+    case Timing::endpoint_only:
+      ++endpoint.untimed;
+      endpoint.record_alone(response, service, shape_.open);
+      break;
+    case Timing::nowhere:
+      ++endpoint.untimed;
+      break;
   }
 }
 
@@ -167,8 +218,6 @@ void Recorder::missed_at_end(Duration elapsed) noexcept {
   ++counts_.missed_at_end;
   active_->unstarted.record_censored(elapsed.count());
 }
-
-void Recorder::judged(bool passed) noexcept { ++(passed ? counts_.passed : counts_.not_passed); }
 
 void Recorder::record(std::size_t histogram, Duration value) noexcept {
   active_->extra[histogram].record(value.count());
@@ -205,26 +254,41 @@ void Recorder::collect_endpoint(Endpoint& from, Interval& into, EndpointInterval
   counts.in_flight_at_end = from.outcomes[static_cast<int>(Outcome::in_flight)];
   counts.bytes_sent = from.bytes_sent;
   counts.bytes_received = from.bytes_received;
-  into.counts += counts;
+  counts.passed = from.verdicts[static_cast<int>(Verdict::passed)];
+  counts.not_passed = from.verdicts[static_cast<int>(Verdict::not_passed)];
+  counts.untimed = from.untimed;
+  const bool part = endpoint.part = from.part || endpoint.part;
+  if (!part) into.counts += counts;
   // A start is counted when it happens, for all; an endpoint is known when the unit has ended.
   counts.started = counts.ended();
   endpoint.counts += counts;
   std::fill(std::begin(from.outcomes), std::end(from.outcomes), 0U);
+  std::fill(std::begin(from.verdicts), std::end(from.verdicts), 0U);
+  from.untimed = 0;
   from.bytes_sent = from.bytes_received = 0;
 
   // Of a closed loop response is service.
   const IntervalHistogram& response = shape_.open ? from.response : from.service;
-  response.add_to(into.response);
   response.add_to(endpoint.response);
-  from.service.add_to(into.service);
   from.service.add_to(endpoint.service);
-  from.failed.add_to(into.failed);
   from.failed.add_to(endpoint.failed);
+  if (!part) {
+    response.add_to(into.response);
+    from.service.add_to(into.service);
+    from.failed.add_to(into.failed);
+  }
+  if (from.alone) {
+    (shape_.open ? from.alone->response : from.alone->service).add_to(endpoint.response);
+    from.alone->service.drain_into(endpoint.service);
+    from.alone->response.clear();
+  }
+  if (from.gap) from.gap->drain_into(endpoint.message_gap);
   from.response.clear();
   from.service.clear();
   from.failed.clear();
-  drain(from.codes, into.codes, endpoint.codes);
-  drain(from.errors, into.errors, endpoint.errors);
+  std::vector<std::uint64_t> of_part;
+  drain(from.codes, part ? of_part : into.codes, endpoint.codes);
+  drain(from.errors, part ? of_part : into.errors, endpoint.errors);
 }
 
 bool Recorder::collect(Interval& into) {

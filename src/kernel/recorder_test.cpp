@@ -248,9 +248,12 @@ TEST(Recorder, ExtrasUsageAndVerdicts) {
   recorder.record(1, 5ms);
   recorder.count(0);
   recorder.count(0, 4);
-  recorder.judged(true);
-  recorder.judged(false);
-  recorder.judged(false);
+  for (const Verdict verdict :
+       {Verdict::passed, Verdict::not_passed, Verdict::not_passed, Verdict::not_judged}) {
+    Result judged = unit(1us, 1us, 1us);
+    judged.verdict = verdict;
+    recorder.finished(judged);
+  }
   recorder.usage({1s, 200ms, 0ms, 0, 50});
   recorder.usage({1s, 300ms, 15ms, 1, 70});
   const Interval got = taken(recorder);
@@ -260,9 +263,66 @@ TEST(Recorder, ExtrasUsageAndVerdicts) {
   EXPECT_EQ(got.counters, (std::vector<std::uint64_t>{5}));
   EXPECT_EQ(got.counts.passed, 1U);
   EXPECT_EQ(got.counts.not_passed, 2U);
+  EXPECT_EQ(got.endpoints[0].counts.not_passed, 2U);
   ASSERT_EQ(got.loops.size(), 3U);
   EXPECT_EQ(got.loops[2], (LoopUsage{2s, 500ms, 15ms, 1, 120}));
   EXPECT_EQ(got.loops[0], LoopUsage{});
+}
+
+TEST(Recorder, TimesGoWhereTheUnitSays) {
+  for (const bool open : {true, false}) {
+    Recorder recorder({.open = open});
+    const auto finish = [&](Outcome outcome, Timing timing, Duration service) {
+      Result result = unit(0us, 0us, service);
+      result.outcome = outcome;
+      result.timing = timing;
+      recorder.finished(result);
+    };
+    finish(Outcome::failed, Timing::headline, 1ms);
+    finish(Outcome::ok, Timing::failures, 2ms);
+    finish(Outcome::ok, Timing::endpoint_only, 3ms);
+    finish(Outcome::ok, Timing::nowhere, 4ms);
+    finish(Outcome::cancelled, Timing::nowhere, 5ms);
+    const Interval got = taken(recorder);
+    EXPECT_EQ(got.response, of({1ms}));
+    EXPECT_EQ(got.service, of({1ms}));
+    EXPECT_EQ(got.failed, of({2ms}));
+    EXPECT_EQ(got.counts.untimed, 3U);
+    EXPECT_EQ(got.counts.ok, 3U);
+    EXPECT_EQ(got.counts.failed, 1U);
+    EXPECT_EQ(got.endpoints[0].response, of({1ms, 3ms}));
+    EXPECT_EQ(got.endpoints[0].service, of({1ms, 3ms}));
+    EXPECT_EQ(taken(recorder).endpoints[0].service, of({})) << "the sheet comes back clean";
+  }
+}
+
+TEST(Recorder, PartsOfAUnitAreNotInTheTotals) {
+  Recorder recorder({});
+  Result whole = unit(0us, 0us, 5ms);
+  whole.code = 1;
+  Result part = unit(0us, 0us, 2ms);
+  part.endpoint = 1;
+  part.code = 2;
+  recorder.part_finished(part);
+  part.outcome = Outcome::failed;
+  part.error = 3;
+  recorder.part_finished(part);
+  recorder.message_gap(1, 7ms);
+  recorder.finished(whole);
+  const Interval got = taken(recorder);
+  EXPECT_EQ(got.counts.ended(), 1U);
+  EXPECT_EQ(got.response, of({5ms}));
+  EXPECT_TRUE(got.failed.empty());
+  EXPECT_EQ(got.codes, (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_TRUE(got.errors.empty());
+  EXPECT_FALSE(got.endpoints[0].part);
+  EXPECT_TRUE(got.endpoints[1].part);
+  EXPECT_EQ(got.endpoints[1].response, of({2ms}));
+  EXPECT_EQ(got.endpoints[1].failed, of({2ms}));
+  EXPECT_EQ(got.endpoints[1].counts.started, 2U);
+  EXPECT_EQ(got.endpoints[1].codes, (std::vector<std::uint64_t>{0, 0, 2}));
+  EXPECT_EQ(got.endpoints[1].errors, (std::vector<std::uint64_t>{0, 0, 0, 1}));
+  EXPECT_EQ(got.endpoints[1].message_gap, of({7ms}));
 }
 
 TEST(Recorder, InFlightIsCarriedIntoTheNextInterval) {
@@ -326,10 +386,10 @@ TEST(Recorder, ACollectedSheetComesBackClean) {
   recorder.missed_at_end(1s);
   recorder.record(0, 1s);
   recorder.count(0);
-  recorder.judged(true);
   recorder.usage({1s, 1s, 1s, 1, 1});
   Result result = unit(1us, 1us, 1us);
   result.code = result.error = 3;
+  result.verdict = Verdict::passed;
   result.bytes_sent = result.bytes_received = 1;
   recorder.finished(result);
   taken(recorder, 1s);

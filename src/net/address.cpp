@@ -41,6 +41,14 @@ std::uint16_t Address::port() const noexcept {
   return 0;
 }
 
+bool Address::is_loopback() const noexcept {
+  if (family() == AF_UNIX) return true;
+  if (family() == AF_INET)
+    return (ntohl(reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr) >> 24) == 127;
+  return family() == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr);
+}
+
 std::string Address::to_string() const {
   char text[INET6_ADDRSTRLEN] = "";
   switch (family()) {

@@ -29,6 +29,8 @@ class Address {
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   /// 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
+  /// An address of this host alone: 127.0.0.0/8, ::1, a Unix socket.
+  [[nodiscard]] bool is_loopback() const noexcept;
   /// "127.0.0.1:80", "[::1]:80", "unix:/path".
   [[nodiscard]] std::string to_string() const;
   bool operator==(const Address& other) const noexcept;

@@ -60,7 +60,8 @@ class Walk {
     const std::string_view name =
         arg.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     const bool attached = equals != std::string_view::npos;
-    if (const Option* option = find_option(name, command_.id)) {
+    const Option* option = find_option(name, command_.id);
+    if (option != nullptr && !option->section_only) {
       take_value(*option, fmt::format("--{}", name), attached ? &arg : nullptr, equals + 1);
     } else {
       unknown(arg.substr(0, equals), attached);
@@ -72,9 +73,10 @@ class Walk {
     const std::string_view flag = arg.substr(0, equals);
     const bool attached = equals != std::string_view::npos;
     // -duration, as some tools write it, is not -d with the value "uration".
-    if (flag.size() > 3 && find_option(flag.substr(1)) != nullptr) {
+    const Option* named = flag.size() > 3 ? find_option(flag.substr(1)) : nullptr;
+    if (named != nullptr && named->name == flag.substr(1)) {
       problem(std::string(flag), "unknown flag", fmt::format("two dashes: -{}", flag));
-      if (!attached && find_option(flag.substr(1))->kind != Kind::flag) skip_value();
+      if (!attached && named->kind != Kind::flag) skip_value();
       return;
     }
     const bool foreign = std::ranges::any_of(
@@ -163,6 +165,12 @@ class Walk {
     // What other load generators call so is likelier to be meant than another command's letter.
     if (!is_long && (command_.id & kLoading) != 0 && foreign(flag, attached)) return;
     const Option* elsewhere = is_long ? find_option(name) : find_letter(name[0]);
+    if (elsewhere != nullptr && elsewhere->section_only) {
+      problem(std::string(flag), fmt::format("{} stands in BENCH sections alone", elsewhere->key()),
+              elsewhere->name == "thresholds" ? "--threshold 'p(99) < 25ms'" : "");
+      if (!attached) skip_value();
+      return;
+    }
     if (elsewhere != nullptr && (is_long || name.size() == 1)) {
       problem(std::string(flag), fmt::format("does not apply to `{}`", command_.name),
               fmt::format("it belongs to {}", commands_of(elsewhere->name)));
@@ -179,7 +187,8 @@ class Walk {
     if (foreign(flag, attached)) return;
     std::vector<std::string_view> known;
     for (const Option& option : options()) {
-      if ((option.commands & command_.id) != 0) known.push_back(option.name);
+      if ((option.commands & command_.id) != 0 && !option.section_only)
+        known.push_back(option.name);
     }
     const auto near = nearest(name, known);
     problem(std::string(flag), "unknown flag",

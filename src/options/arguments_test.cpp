@@ -84,7 +84,7 @@ TEST(Arguments, NegativeValuesReachTheirGrammar) {
 TEST(Arguments, AllProblemsAtOnce) {
   const Arguments parsed =
       parse("http", {"u", "--rate", "NaN", "--thresold", "p95<1s", "-d", "10", "--strict", "-n",
-                     "5", "-n", "6", "--port", "80", "--call", "2", "--timeout"});
+                     "5", "-n", "6", "--port", "80", "--keepalive", "2", "--timeout"});
   EXPECT_EQ(problems(parsed.problems),
             "error: --rate: a rate must be a finite number, not NaN\n"
             "  NaN\n"
@@ -99,7 +99,7 @@ TEST(Arguments, AllProblemsAtOnce) {
             "  hint: only one of them can count\n"
             "error: --port: does not apply to `http`\n"
             "  hint: it belongs to `target http`, `target grpc`\n"
-            "error: --call: not in this version\n"
+            "error: --keepalive: not in this version\n"
             "error: --timeout: its value is missing\n"
             "  hint: --timeout TIME\n");
   EXPECT_EQ(parsed.positionals, (Texts{"u", "p95<1s"}))
@@ -121,7 +121,6 @@ TEST(Arguments, FlagsOfOtherToolsGetOurs) {
       {{"-duration", "5s", "u"},
        "error: -duration: unknown flag\n  hint: two dashes: --duration\n"},
       {{"-cpus=2", "u"}, "error: -cpus: unknown flag\n  hint: -cpus of hey; here: --threads\n"},
-      {{"--max-rps", "5", "u"}, "error: --max-rps: not in this version\n  hint: there is --rate\n"},
       {{"-y", "u"}, "error: -y: unknown flag\n  hint: onbeat http --help lists them all\n"}};
   for (const auto& [args, text] : cases) {
     const Arguments parsed = parse("http", args);
@@ -191,7 +190,8 @@ TEST(Invocation, FindsTheCommand) {
   EXPECT_EQ(name({"htp"}), "error: unknown command \"htp\"\n  hint: did you mean onbeat http?\n");
   EXPECT_EQ(name({"frobnicate"}),
             "error: unknown command \"frobnicate\"\n  hint: onbeat --help lists them all\n");
-  EXPECT_EQ(name({"bench"}), "error: onbeat bench: not in this version\n");
+  EXPECT_EQ(name({"serve"}), "error: onbeat serve: not in this version\n");
+  EXPECT_EQ(name({"grpc", "a.gctf"}), "grpc 1");
   EXPECT_EQ(name({"target"}),
             "error: onbeat target: a kind is missing\n"
             "  hint: onbeat target http [options], or onbeat target grpc [options]\n");

@@ -1,8 +1,10 @@
 // check_value: each kind of value by its grammar.
+#include "options/bench_threshold.hpp"
 #include "options/curl.hpp"
 #include "options/endpoint_text.hpp"
 #include "options/http_grammar.hpp"
 #include "options/limits.hpp"
+#include "options/load_schedule.hpp"
 #include "options/nearest.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
@@ -97,6 +99,14 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return refusal(parse_size(text));
     case Kind::rate:
       return refusal(parse_rate(text));
+    case Kind::number:
+      return refusal(parse_number(text));
+    case Kind::share:
+      return refusal(parse_share(text));
+    case Kind::seconds:
+      return refusal(parse_seconds(text));
+    case Kind::load_points:
+      return refusal(parse_load_points(text));
     case Kind::rate_profile:
       return refusal(parse_rate_profile(text));
     case Kind::percentiles:
@@ -111,6 +121,8 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return check_header(text);
     case Kind::threshold:
       return refusal(parse_threshold(text, vocabulary));
+    case Kind::bench_threshold:
+      return refusal(parse_bench_threshold(text));
     case Kind::abort_rule:
       return refusal(parse_abort(text, vocabulary));
     case Kind::limit:

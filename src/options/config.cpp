@@ -94,7 +94,7 @@ class ConfigReader {
     std::vector<std::string> keys(more.begin(), more.end());
     if (options_too) {
       for (const Option& row : options()) {
-        if ((row.commands & command_.id) != 0) keys.push_back(row.key());
+        if ((row.commands & command_.id) != 0 && !row.section_only) keys.push_back(row.key());
       }
     }
     const std::vector<std::string_view> names(keys.begin(), keys.end());
@@ -110,10 +110,8 @@ class ConfigReader {
 
   void option(const YamlNode& key, const YamlNode& value, std::span<const std::string_view> more,
               std::vector<Setting>& settings) {
-    const auto found = std::ranges::find_if(options(), [&](const Option& row) {
-      return (row.commands & command_.id) != 0 && row.key() == key.text;
-    });
-    if (found == options().end()) return unknown_key(key, more, true);
+    const Option* found = find_key(key.text, command_.id);
+    if (found == nullptr || found->section_only) return unknown_key(key, more, true);
     const bool outside = found->group == Group::general || found->name == "config";
     if (outside) return problem(key, fmt::format("{} does not belong in a file", key.text));
     if (value.is(Kind::scalar)) return text(*found, value, value.text, settings);

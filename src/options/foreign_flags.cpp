@@ -61,48 +61,14 @@ constexpr std::array kForeign{
     ForeignFlag{"-host", "hey", "-H 'Host: ...'"},
 };
 
-constexpr std::array<std::string_view, 14> kLaterCommands{
-    "bench",   "grpc",  "run",   "cache", "mqtt", "nats",    "ws",
-    "graphql", "serve", "agent", "call",  "new",  "compare", "scenario"};
+constexpr std::array<std::string_view, 11> kLaterCommands{"run", "cache",   "mqtt",    "nats",
+                                                          "ws",  "graphql", "serve",   "agent",
+                                                          "new", "compare", "scenario"};
 
 constexpr std::array kLaterOptions{
-    LaterOption{"call"},
-    LaterOption{"request-timeout", "--timeout"},
-    LaterOption{"max-duration", "--duration beside --requests"},
-    LaterOption{"ramp-up", "--rate '0..500 over 30s'"},
-    LaterOption{"cool-down", "a last stage of --rate, '0 over 30s'"},
-    LaterOption{"warmup-mode"},
-    LaterOption{"max-rps", "--rate"},
-    LaterOption{"load-schedule", "stages of --rate, or its sine(...) and spike(...)"},
-    LaterOption{"load-start", "--rate '0..500 over 1m'"},
-    LaterOption{"load-step", "stages of --rate"},
-    LaterOption{"load-end", "--rate '0..500 over 1m'"},
-    LaterOption{"load-step-duration", "stages of --rate"},
-    LaterOption{"load-max-duration", "stages of --rate"},
-    LaterOption{"load-midpoint", "--rate 'sine(...)'"},
-    LaterOption{"load-amplitude", "--rate 'sine(...)'"},
-    LaterOption{"load-frequency", "--rate 'sine(...)'"},
-    LaterOption{"load-spike-target", "--rate 'spike(...)'"},
-    LaterOption{"load-spike-after", "--rate 'spike(...)'"},
-    LaterOption{"load-spike-duration", "--rate 'spike(...)'"},
-    LaterOption{"load-profile", "stages of --rate"},
-    LaterOption{"concurrency-schedule"},
-    LaterOption{"concurrency-start"},
-    LaterOption{"concurrency-end"},
-    LaterOption{"concurrency-step"},
-    LaterOption{"concurrency-step-duration"},
     LaterOption{"keepalive"},
-    LaterOption{"cpus", "--threads"},
-    LaterOption{"assert-mode"},
-    LaterOption{"no-assert"},
-    LaterOption{"sample-rate"},
     LaterOption{"cache"},
     LaterOption{"cache-ttl"},
-    LaterOption{"skip-first", "--warmup"},
-    LaterOption{"count-errors-in-latency"},
-    LaterOption{"duration-stop", "--drain"},
-    LaterOption{"latency-percentiles", "--percentiles"},
-    LaterOption{"progress-interval"},
 };
 
 }  // namespace

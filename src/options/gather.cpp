@@ -17,9 +17,10 @@ constexpr std::string_view kPrefix = "ONBEAT_";
 class Gatherer {
  public:
   Gatherer(const Command& command, const Arguments& arguments, const Surroundings& surroundings,
-           const Vocabulary& vocabulary)
+           const Vocabulary& vocabulary, const Layer* section)
       : command_(command), surroundings_(surroundings), vocabulary_(vocabulary) {
     layers_.push_back(arguments.layer);
+    if (section != nullptr) layers_.push_back(*section);
     add_positionals(arguments.positionals);
   }
 
@@ -34,6 +35,7 @@ class Gatherer {
       expand_curl(layer, surroundings_, gathered_.errors, gathered_.warnings);
     }
     gathered_.settings = resolve(command_.id, layers_);
+    read_other_variables();
     return std::move(gathered_);
   }
 
@@ -51,10 +53,12 @@ class Gatherer {
   }
 
   void add_positionals(const std::vector<std::string>& positionals) {
-    const Option* url = find_option("url", command_.id);
+    const Option* url = find_option(command_.fills, command_.id);
     if (url == nullptr) return;
+    const std::string_view name = command_.fills == "url" ? "URL" : "FILE";
     for (std::size_t i = 0; i < positionals.size(); ++i) {
-      const std::string where = positionals.size() > 1 ? fmt::format("URL #{}", i + 1) : "URL";
+      const std::string where =
+          positionals.size() > 1 ? fmt::format("{} #{}", name, i + 1) : std::string(name);
       if (const auto wrong = check_value(*url, positionals[i])) {
         refuse(*url, where, positionals[i], *wrong);
       }
@@ -66,9 +70,15 @@ class Gatherer {
   Layer environment() {
     Layer layer{Source::env, {}};
     for (const Option& option : options()) {
-      if ((option.commands & command_.id) == 0 || option.group == Group::general) continue;
-      const std::string name = option.environment();
-      const auto value = surroundings_.environment(name);
+      if ((option.commands & command_.id) == 0 || option.group == Group::general ||
+          option.section_only)
+        continue;
+      std::string name = option.environment();
+      auto value = surroundings_.environment(name);
+      if ((!value || value->empty()) && !option.alias.empty()) {
+        name = Option{.name = option.alias}.environment();
+        value = surroundings_.environment(name);
+      }
       if (!value || value->empty()) continue;
       for (std::size_t at = 0; at <= value->size();) {
         const std::size_t end =
@@ -105,6 +115,19 @@ class Gatherer {
     }
   }
 
+  /// A variable of other tools that counts when nothing else says how many threads.
+  void read_other_variables() {
+    constexpr std::string_view kThreads = "TOKIO_WORKER_THREADS";
+    if (command_.id != kBench || gathered_.settings.has("threads")) return;
+    const auto value = surroundings_.environment(std::string(kThreads));
+    if (!value || value->empty()) return;
+    const Option& option = *find_option("threads", command_.id);
+    if (const auto wrong = check_value(option, *value))
+      return refuse(option, std::string(kThreads), *value, *wrong);
+    layers_.push_back({Source::env, {{&option, *value, std::string(kThreads)}}});
+    gathered_.settings = resolve(command_.id, layers_);
+  }
+
   void take(ConfigFile file) {
     gathered_.errors.insert(gathered_.errors.end(), file.problems.begin(), file.problems.end());
     for (Profile& profile : file.profiles) profiles_.push_back(std::move(profile));
@@ -138,7 +161,7 @@ class Gatherer {
     const Settings so_far = resolve(command_.id, layers_);
     const Settings::Value* value = so_far.find("profile");
     if (value == nullptr) return;
-    auto layer = profile_layer(value->texts.back(), profiles_, value->origins.back());
+    auto layer = profile_layer(value->texts.back(), profiles_, value->origins.back(), command_.id);
     if (!layer) {
       // A circle or a missing parent has been told where the profiles were read.
       if (!std::ranges::any_of(gathered_.errors, [&](const Problem& told) {
@@ -162,8 +185,9 @@ class Gatherer {
 }  // namespace
 
 Gathered gather_settings(const Command& command, const Arguments& arguments,
-                         const Surroundings& surroundings, const Vocabulary& vocabulary) {
-  return Gatherer(command, arguments, surroundings, vocabulary).run();
+                         const Surroundings& surroundings, const Vocabulary& vocabulary,
+                         const Layer* section) {
+  return Gatherer(command, arguments, surroundings, vocabulary, section).run();
 }
 
 std::expected<std::string, std::vector<Problem>> profiles_report(const Settings& settings,

@@ -16,9 +16,11 @@ struct Gathered {
   std::vector<Problem> errors, warnings;  // beside those of `arguments`
 };
 
-/// Positionals become settings of `url`, --curl becomes the settings it stands for.
+/// Positionals become settings of Command::fills, --curl becomes the settings it stands for.
+/// `section`: what a BENCH section sets; may be null.
 Gathered gather_settings(const Command& command, const Arguments& arguments,
-                         const Surroundings& surroundings, const Vocabulary& vocabulary = {});
+                         const Surroundings& surroundings, const Vocabulary& vocabulary = {},
+                         const Layer* section = nullptr);
 
 /// What `onbeat profiles` prints, or why not.
 std::expected<std::string, std::vector<Problem>> profiles_report(const Settings& settings,

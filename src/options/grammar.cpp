@@ -157,6 +157,28 @@ Parsing<double> parse_rate(std::string_view text) {
   return parse_whole_text<double>(text, "a rate", scan_rate);
 }
 
+Parsing<double> parse_number(std::string_view text) {
+  return parse_whole_text<double>(text, "a number", [](Scanner& scan) -> Parsing<double> {
+    const bool negative = scan.take("-");
+    const auto number = scan.number("a number");
+    return number && negative ? Parsing<double>(-*number) : number;
+  });
+}
+
+Parsing<double> parse_share(std::string_view text) {
+  const auto number = parse_number(text);
+  if (number && (*number < 0 || *number > 1)) {
+    return std::unexpected(GrammarError{"a share lies between 0 and 1", 1, "0.1 is every tenth"});
+  }
+  return number;
+}
+
+Parsing<Duration> parse_seconds(std::string_view text) {
+  const auto number = parse_number(text);
+  if (!number) return parse_duration(text);
+  return parse_duration(std::string(text) + "s");
+}
+
 Parsing<std::uint64_t> parse_count(std::string_view text) {
   const auto value = parse_whole_text<double>(
       text, "a number", [](Scanner& scan) { return scan_scaled(scan, "a number"); });

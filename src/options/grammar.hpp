@@ -43,6 +43,15 @@ Parsing<Duration> parse_duration(std::string_view text);
 /// Arrivals per second: "5000", "5k", "1.5M", "300/m", "2.5k/s", "10/h".
 Parsing<double> parse_rate(std::string_view text);
 
+/// Any finite number: "5", "-2.5", "1_000".
+Parsing<double> parse_number(std::string_view text);
+
+/// A number from 0 to 1: "0.1", "1".
+Parsing<double> parse_share(std::string_view text);
+
+/// A duration, or a bare number of seconds: "30", "0.5", "500ms".
+Parsing<Duration> parse_seconds(std::string_view text);
+
 /// Whole numbers: "1000", "10k", "1.5M", "1_000".
 Parsing<std::uint64_t> parse_count(std::string_view text);
 

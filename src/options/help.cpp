@@ -107,7 +107,8 @@ std::string help_text(const Command& command, unsigned width) {
   for (const Group group : groups) {
     text += fmt::format("\n{}\n", title(group));
     for (const Option& option : options()) {
-      if ((option.commands & command.id) == 0 || option.group != group) continue;
+      if ((option.commands & command.id) == 0 || option.group != group || option.section_only)
+        continue;
       text += entry(flag_text(option), description(option), columns);
     }
   }

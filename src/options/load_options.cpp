@@ -1,10 +1,12 @@
 #include "options/load_options.hpp"
 
+#include "options/bench_threshold.hpp"
 #include "options/format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace onbeat::options {
@@ -21,6 +23,9 @@ class Builder {
 
   BuiltOptions run() && {
     read_load();
+    read_length();
+    read_rate();
+    read_levels();
     read_waiting();
     read_judging();
     read_output();
@@ -66,32 +71,170 @@ class Builder {
   }
 
   void read_load() {
-    options_.rate = read("rate", parse_rate_profile);
-    const std::string mode = settings_.text("mode");
-    const bool paced = settings_.has("rate") && mode == "closed";
-    options_.adaptive = mode == "adaptive";
+    options_.closed_concurrency = closed_concurrency(command_.id);
+    options_.adaptive = settings_.text("mode") == "adaptive";
     options_.max_rate = read("max-rate", parse_rate);
-    if (settings_.has("rate") || options_.adaptive)
-      options_.model = paced ? Model::paced : Model::open;
     if (settings_.text("arrivals") == "poisson") options_.arrivals = kernel::Arrivals::poisson;
     read_count("concurrency", options_.concurrency);
     read_count("connections", options_.connections);
     read_count("threads", options_.threads);
-    options_.requests = read("requests", parse_count);
-    options_.duration = read("duration", parse_duration);
-    if (!settings_.has("duration") && !settings_.has("requests")) {
-      const bool shaped = options_.rate && options_.rate->length.count() > 0;
-      options_.duration = options_.adaptive ? kStandardSearch
-                          : shaped          ? options_.rate->length
-                                            : kStandardDuration;
-    }
     read_time("warmup", options_.warmup);
     options_.spin = settings_.flag("spin");
     options_.cpu_list = read("cpu-list", parse_cpu_list).value_or(std::vector<unsigned>{});
     read_count("seed", options_.seed);
-    options_.once = settings_.flag("once");
+    options_.once = find_option("once", command_.id) != nullptr && settings_.flag("once");
     options_.dry_run = settings_.flag("dry-run");
     options_.calibrate = settings_.flag("calibrate");
+    const std::string stop = settings_.text("duration-stop");
+    if (stop == "close") options_.duration_stop = DurationStop::close;
+    if (stop == "ignore") options_.duration_stop = DurationStop::ignore;
+    options_.progress_interval = std::chrono::seconds(command_.id == kBench ? 5 : 1);
+    read_time("progress-interval", options_.progress_interval);
+  }
+
+  void read_length() {
+    options_.requests = read("requests", parse_count);
+    options_.duration = read("duration", parse_duration);
+    length_is_given_ = settings_.has("duration") || settings_.has("requests");
+    if (!length_is_given_ && options_.adaptive) {
+      options_.duration = kStandardSearch;
+    } else if (!length_is_given_ && command_.id == kBench) {
+      options_.requests = kBenchRequests;
+      options_.duration = kBenchDuration;
+    }
+    const auto most = read("max-duration", parse_duration);
+    if (!most) return;
+    if (!options_.requests) {
+      return warn("max-duration", "has no effect: --duration ends the run",
+                  "it ends a run by a number of requests");
+    }
+    options_.duration = std::min(*most, options_.duration.value_or(*most));
+  }
+
+  /// The keys that make a rate, but for the overlays.
+  static constexpr std::array<std::string_view, 14> kShapeKeys{
+      "max-rps",          "load-schedule",      "load-start",    "load-step",
+      "load-end",         "load-step-duration", "load-midpoint", "load-max-duration",
+      "load-amplitude",   "load-frequency",     "load-profile",  "load-spike-target",
+      "load-spike-after", "load-spike-duration"};
+
+  /// Of --rate and the keys of a schedule, those count that the higher source sets.
+  void read_rate() {
+    const std::string_view* highest = nullptr;
+    for (const std::string_view& key : kShapeKeys) {
+      if (!settings_.has(key)) continue;
+      if (highest == nullptr || settings_.source(key) < settings_.source(*highest)) highest = &key;
+    }
+    const bool rate = settings_.has("rate");
+    if (rate && highest != nullptr && settings_.source("rate") == settings_.source(*highest)) {
+      error("rate", fmt::format("contradicts {}", origin(*highest)), "leave one of them out");
+    }
+    const bool shaped =
+        highest != nullptr && (!rate || settings_.source(*highest) < settings_.source("rate"));
+    if (shaped || overlaid()) {
+      shaped_rate(shaped);
+    } else {
+      options_.rate = read("rate", parse_rate_profile);
+    }
+    if (!length_is_given_ && command_.id != kBench && !options_.duration) {
+      const bool ends = options_.rate && options_.rate->length.count() > 0;
+      options_.duration = ends ? options_.rate->length : kStandardDuration;
+    }
+    const std::string mode = settings_.text("mode");
+    const bool paced = mode == "closed" || mode == "closed-loop";
+    if (options_.rate || (rate && !shaped) || options_.adaptive)
+      options_.model = paced ? Model::paced : Model::open;
+  }
+
+  [[nodiscard]] bool overlaid() const {
+    Duration time{};
+    read_time("ramp-up", time);
+    if (time.count() == 0) read_time("cool-down", time);
+    return time.count() != 0;
+  }
+
+  void shaped_rate(bool keys) {
+    LoadShape shape = keys ? read_shape() : LoadShape();
+    const bool stepping = settings_.text("mode") == "stepping";
+    using enum LoadShape::Schedule;
+    if (stepping && shape.schedule != step && shape.schedule != line) {
+      error("mode", "stepping needs load_schedule step or line",
+            "with load_start, load_step and load_end");
+    }
+    if (!keys) {
+      const auto rate = read("rate", parse_rate_profile);
+      const std::string_view overlay = settings_.has("ramp-up") ? "ramp-up" : "cool-down";
+      if (!rate) {
+        if (!settings_.has("rate")) error(overlay, "needs a rate", "--max-rps 500, say");
+        return;
+      }
+      if (!rate->constant) {
+        return error(overlay, "goes with a constant --rate or with load_schedule",
+                     "write the ramp into --rate: '0..500 over 10s, 500 for 1m'");
+      }
+      shape.max_rps = rate->peak;
+    }
+    // No rate at all: as fast as the workers can.
+    if (shape.schedule == constant && shape.max_rps.value_or(shape.start.value_or(0)) == 0) return;
+    read_time("ramp-up", shape.ramp_up);
+    read_time("cool-down", shape.cool_down);
+    if (!length_is_given_ && command_.id != kBench && !options_.duration)
+      options_.duration = kStandardDuration;
+    auto made = make_rate(shape, {options_.duration, options_.requests});
+    if (!made)
+      return error(shape.cool_down.count() > 0 ? "cool-down" : "load-schedule", made.error());
+    options_.rate = std::move(*made);
+    if (options_.duration) *options_.duration += shape.cool_down;
+  }
+
+  LoadShape read_shape() const {
+    LoadShape shape;
+    shape.schedule = load_schedule_named(settings_.text("load-schedule"))
+                         .value_or(LoadShape::Schedule::constant);
+    shape.max_rps = read("max-rps", parse_rate);
+    shape.start = read("load-start", parse_rate);
+    shape.step = read("load-step", parse_number).value_or(0);
+    shape.end = read("load-end", parse_rate);
+    read_time("load-step-duration", shape.step_duration);
+    shape.max_duration = read("load-max-duration", parse_duration);
+    shape.midpoint = read("load-midpoint", parse_rate);
+    shape.amplitude = read("load-amplitude", parse_number);
+    shape.frequency = read("load-frequency", parse_number).value_or(shape.frequency);
+    shape.spike_target = read("load-spike-target", parse_rate);
+    shape.spike_after = read("load-spike-after", parse_seconds).value_or(shape.spike_after);
+    shape.spike_duration =
+        read("load-spike-duration", parse_seconds).value_or(shape.spike_duration);
+    shape.points = read("load-profile", parse_load_points).value_or(shape.points);
+    return shape;
+  }
+
+  void read_levels() {
+    if (command_.id != kBench) return;
+    const std::string schedule = settings_.text("concurrency-schedule");
+    const bool sweeps = schedule == "step" || schedule == "line";
+    for (const std::string_view name : {"concurrency-start", "concurrency-end", "concurrency-step",
+                                        "concurrency-step-duration"}) {
+      if (!sweeps && settings_.has(name)) error(name, "needs concurrency_schedule step or line");
+    }
+    if (!sweeps) return;
+    const std::uint32_t usual = options_.concurrency.value_or(options_.closed_concurrency);
+    std::uint32_t from = usual, to = usual;
+    read_count("concurrency-start", from);
+    read_count("concurrency-end", to);
+    std::uint32_t step = schedule == "line" ? 1 : std::max(from, to) - std::min(from, to);
+    read_count("concurrency-step", step);
+    options_.level_duration = read("concurrency-step-duration", parse_duration);
+    step = std::max(step, 1U);
+    for (std::uint64_t level = from; options_.levels.size() <= kMostLevels;) {
+      options_.levels.push_back(static_cast<std::uint32_t>(level));
+      if (level == to) break;
+      level = from < to ? std::min<std::uint64_t>(level + step, to)
+                        : (level > to + std::uint64_t{step} ? level - step : to);
+    }
+    if (options_.levels.size() > kMostLevels) {
+      error("concurrency-step", fmt::format("more than {} levels", kMostLevels),
+            "take larger steps");
+    }
   }
 
   void read_waiting() {
@@ -101,10 +244,14 @@ class Builder {
     if (settings_.text("on-saturation") == "drop") options_.on_saturation = OnSaturation::drop;
     read_count("queue-limit", options_.queue_limit);
     options_.timeout = kStandardTimeout;
+    if (command_.id == kBench && settings_.has("duration") && options_.duration)
+      options_.timeout = read("duration", parse_duration).value_or(kStandardTimeout);
     read_time("timeout", options_.timeout);
     options_.max_wait = options_.timeout;
     read_time("max-wait", options_.max_wait);
     options_.drain = std::min(options_.timeout, kLongestStandardDrain);
+    // Asked for in so many words, they may take as long as they may.
+    if (settings_.has("duration-stop")) options_.drain = options_.timeout;
     read_time("drain", options_.drain);
   }
 
@@ -112,6 +259,10 @@ class Builder {
     for (const std::string& text : settings_.all("threshold")) {
       if (auto threshold = parse_threshold(text, vocabulary_))
         options_.thresholds.push_back(*threshold);
+    }
+    if (command_.id == kBench) {
+      for (const std::string& text : settings_.all("thresholds"))
+        if (auto threshold = parse_bench_threshold(text)) options_.thresholds.push_back(*threshold);
     }
     for (const std::string& text : settings_.all("abort-on")) {
       if (auto rule = parse_abort(text, vocabulary_)) options_.aborts.push_back(*rule);
@@ -243,8 +394,9 @@ class Builder {
   void check_connections() {
     if (!options_.connections) return;
     const bool closed = options_.model != Model::open;
-    if (!closed && !options_.concurrency) return;
-    const std::uint32_t workers = options_.concurrency.value_or(kClosedConcurrency);
+    if (!closed && !options_.concurrency && options_.levels.empty()) return;
+    std::uint32_t workers = options_.concurrency.value_or(options_.closed_concurrency);
+    if (!options_.levels.empty()) workers = std::ranges::max(options_.levels);
     const std::uint32_t connections = *options_.connections;
     if (connections > workers) {
       error("connections",
@@ -294,6 +446,11 @@ class Builder {
       return body ? "POST" : "GET";
     }
     if (name == "duration") return options_.duration ? duration_text(*options_.duration) : "none";
+    if (name == "requests") {
+      return options_.requests     ? fmt::format("{}", *options_.requests)
+             : settings_.has(name) ? settings_.text(name)
+                                   : standard_text(option);
+    }
     if (name == "timeout") return duration_text(options_.timeout);
     if (name == "drain") return duration_text(options_.drain);
     if (options_.model != Model::closed) {
@@ -320,7 +477,7 @@ class Builder {
     const std::string_view name = option.name;
     if (option.kind == Kind::flag) return "false";
     if (name == "concurrency" && options_.model == Model::closed) {
-      return fmt::format("{}", kClosedConcurrency);
+      return fmt::format("{}", options_.closed_concurrency);
     }
     if (name == "concurrency" || name == "threads" || name == "connections") return {};
     if (name == "rate" && options_.adaptive) return {};
@@ -356,6 +513,7 @@ class Builder {
   const Vocabulary& vocabulary_;
   BuiltOptions built_;
   LoadOptions& options_ = built_.options;
+  bool length_is_given_ = false;
 };
 
 }  // namespace

@@ -3,8 +3,10 @@
 // fills it in.
 #pragma once
 
+#include "options/duration_stop.hpp"
 #include "options/http_grammar.hpp"
 #include "options/limits.hpp"
+#include "options/load_schedule.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
 #include "options/settings.hpp"
@@ -29,18 +31,28 @@ struct Resolved {
   Source source = Source::standard;
 };
 
+inline constexpr std::uint32_t kClosedConcurrency = 10;
+inline constexpr std::uint64_t kBenchRequests = 100;
+inline constexpr Duration kBenchDuration = std::chrono::seconds(30);
+inline constexpr std::size_t kMostLevels = 64;
+
 struct LoadOptions {
-  std::optional<RateSpec> rate;
+  std::optional<RateSpec> rate;  // of --rate, or of load_schedule and its keys
   kernel::Model model = kernel::Model::closed;
   bool adaptive = false;           // `rate`, when it is given, is the first one tried
   std::optional<double> max_rate;  // of an adaptive run
   kernel::Arrivals arrivals = kernel::Arrivals::even;
-  std::optional<std::uint32_t> concurrency;  // closed without one: kClosedConcurrency
-  std::optional<std::uint32_t> connections;  // empty: as needed
+  std::optional<std::uint32_t> concurrency;
+  std::uint32_t closed_concurrency = kClosedConcurrency;  // closed without `concurrency`
+  std::optional<std::uint32_t> connections;               // empty: as needed
   /// The issue window; empty: until `requests` have been sent.
   std::optional<Duration> duration;
   std::optional<std::uint64_t> requests;
   Duration warmup{};
+  DurationStop duration_stop = DurationStop::wait;
+  /// Runs one after another, each at its own concurrency; empty: one run.
+  std::vector<std::uint32_t> levels;
+  std::optional<Duration> level_duration;  // empty: `duration`
 
   LatePolicy late;
   Duration late_after{};  // 0: the kernel's default
@@ -66,6 +78,7 @@ struct LoadOptions {
   std::optional<ListenAddress> metrics;
   std::vector<double> percentiles;  // beside the usual ones
   std::string name;
+  Duration progress_interval{};
   std::vector<std::pair<std::string, std::string>> tags;
   bool json = false, quiet = false;
   Color color = Color::automatic;
@@ -75,7 +88,6 @@ struct LoadOptions {
   std::vector<Resolved> resolved;
 };
 
-inline constexpr std::uint32_t kClosedConcurrency = 10;
 inline constexpr Duration kStandardDuration = std::chrono::seconds(10);
 inline constexpr Duration kStandardSearch = std::chrono::seconds(60);
 inline constexpr Duration kStandardTimeout = std::chrono::seconds(30);
@@ -86,6 +98,11 @@ struct BuiltOptions {
   std::vector<Problem> errors;
   std::vector<Problem> warnings;
 };
+
+/// The workers of a closed run that says nothing of them.
+[[nodiscard]] constexpr std::uint32_t closed_concurrency(CommandSet command) {
+  return command == kBench ? 1 : kClosedConcurrency;
+}
 
 /// Values that their grammar refuses count as not given: whoever read them has reported them.
 BuiltOptions build_load_options(const Command& command, const Settings& settings,

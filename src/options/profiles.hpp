@@ -19,12 +19,13 @@ struct Profile {
   std::string origin;  // "load.yaml:12:3"; empty for a built-in one
 };
 
-/// functional, load, stress, spike, soak.
-std::span<const Profile> built_in_profiles();
+/// functional, load, stress, spike, soak: for each command in its own options.
+std::span<const Profile> built_in_profiles(CommandSet command = kHttp);
 
 /// What `name` sets, with all that it extends. `asked_by` is for messages.
 std::expected<Layer, Problem> profile_layer(std::string_view name, std::span<const Profile> custom,
-                                            const std::string& asked_by);
+                                            const std::string& asked_by,
+                                            CommandSet command = kHttp);
 
 /// Names that clash, parents that do not exist, circles.
 std::vector<Problem> check_profiles(std::span<const Profile> custom);

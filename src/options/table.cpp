@@ -38,7 +38,7 @@ std::vector<Option> load_rows() {
                "arrival when they are free; adaptive: find the highest rate that keeps the "
                "thresholds",
        .group = Group::load,
-       .commands = kLoading,
+       .commands = kHttp,
        .choices = {"fixed", "open", "closed", "adaptive"},
        .later_choices = {"stepping"}},
       {.name = "max-rate",
@@ -55,7 +55,7 @@ std::vector<Option> load_rows() {
        .standard = "closed 10; open 10,000 or what ports and descriptors allow",
        .help = "Closed: workers, each one request at a time; open: the most in flight",
        .group = Group::load,
-       .commands = kLoading,
+       .commands = kHttp,
        .lowest = 1,
        .highest = kMostWorkers},
       {.name = "connections",
@@ -64,7 +64,7 @@ std::vector<Option> load_rows() {
        .standard = "as many as needed",
        .help = "A fixed number of connections, opened before the measured part",
        .group = Group::load,
-       .commands = kLoading,
+       .commands = kHttp,
        .lowest = 1,
        .highest = kMostWorkers},
       {.name = "duration",
@@ -78,7 +78,7 @@ std::vector<Option> load_rows() {
            "How long new requests are issued; of an adaptive run, the most that the whole search "
            "takes",
        .group = Group::load,
-       .commands = kLoading,
+       .commands = kHttp,
        .family = "length"},
       {.name = "requests",
        .letter = 'n',
@@ -87,7 +87,7 @@ std::vector<Option> load_rows() {
        .standard = "no limit",
        .help = "End after exactly N requests, or at --duration if that comes first",
        .group = Group::load,
-       .commands = kLoading,
+       .commands = kHttp,
        .lowest = 1,
        .family = "length"},
       {.name = "warmup",
@@ -148,7 +148,7 @@ std::vector<Option> load_rows() {
        .standard = "30s",
        .help = "For one request, from its start; what takes longer is cut off and recorded as such",
        .group = Group::load,
-       .commands = kLoading},
+       .commands = kHttp},
       {.name = "drain",
        .value = "TIME",
        .kind = Kind::duration,
@@ -164,7 +164,8 @@ std::vector<Option> load_rows() {
        .group = Group::load,
        .commands = kLoading,
        .lowest = 1,
-       .highest = kMostThreads},
+       .highest = kMostThreads,
+       .alias = "cpus"},
       {.name = "spin",
        .kind = Kind::flag,
        .standard = "off",
@@ -198,7 +199,8 @@ std::vector<Option> judging_rows() {
                "'error_rate < 1%', 'rate > 4950/s'",
        .group = Group::judging,
        .commands = kLoading,
-       .repeatable = true},
+       .repeatable = true,
+       .family = "threshold"},
       {.name = "abort-on",
        .value = "EXPR",
        .kind = Kind::abort_rule,
@@ -238,12 +240,13 @@ std::vector<Option> output_rows() {
        .kind = Kind::out,
        .standard = "none",
        .help = "Write the report to a file (repeatable): json, csv, html, text, markdown, junit, "
-               "hgrm, hdr-log, prometheus, influx (a file, or a URL to post to), "
-               "samples (each request as a line of JSON; samples=FILE,1/100: one of 100)",
+               "hgrm, hdr-log, prometheus, influx (a file, or a URL to post to), gctf-json and "
+               "gctf-prometheus (for `bench`), samples (each request as a line of JSON; "
+               "samples=FILE,1/100: one of 100)",
        .group = Group::output,
        .commands = kLoading | kReport,
        .choices = {"json", "csv", "html", "text", "markdown", "junit", "hgrm", "hdr-log",
-                   "prometheus", "influx", "samples"},
+                   "prometheus", "influx", "gctf-json", "gctf-prometheus", "samples"},
        .later_choices = {"benchstat"},
        .repeatable = true},
       {.name = "out",
@@ -282,7 +285,8 @@ std::vector<Option> output_rows() {
        .standard = "none more",
        .help = "Percentiles to report beside the usual ones: 97,99.5",
        .group = Group::output,
-       .commands = kLoading | kReport},
+       .commands = kLoading | kReport,
+       .alias = "latency-percentiles"},
       {.name = "name",
        .value = "TEXT",
        .kind = Kind::text,
@@ -325,7 +329,7 @@ std::vector<Option> output_rows() {
        .standard = "off",
        .help = "Send one request and print the whole exchange with its timings",
        .group = Group::trying,
-       .commands = kLoading},
+       .commands = kHttp},
       {.name = "print-curl",
        .kind = Kind::flag,
        .standard = "off",
@@ -393,8 +397,8 @@ std::vector<Option> other_rows() {
 const std::vector<Option>& rows() {
   static const std::vector<Option> kRows = [] {
     std::vector<Option> all;
-    for (auto* part : {&load_rows, &http_rows, &judging_rows, &output_rows, &source_rows,
-                       &target_rows, &other_rows}) {
+    for (auto* part : {&load_rows, &schedule_rows, &http_rows, &bench_rows, &judging_rows,
+                       &output_rows, &source_rows, &target_rows, &other_rows}) {
       std::vector<Option> more = (*part)();
       all.insert(all.end(), more.begin(), more.end());
     }
@@ -417,6 +421,46 @@ const std::vector<Command>& command_rows() {
             "--once   # try one request"},
        .positional = "a URL",
        .most = 10'000},
+      {.id = kBench,
+       .name = "bench",
+       .synopsis = "FILE.gctf... [options]",
+       .summary = "Load a gRPC service with .gctf documents, and judge its answers",
+       .examples =
+           {"onbeat bench shop.gctf   # one worker, 100 requests or 30 s",
+            "onbeat bench shop.gctf --rate 5000 -d 30s --threshold 'p(99) < 25ms'   # open, judged",
+            "onbeat bench tests/ --tags load -c 50 -d 1m --profile-file ours.yaml   # a folder",
+            "onbeat bench --call shop.Catalog/GetPrice --data '{sku: \"a-1\"}' --address "
+            "localhost:50051   # without a document"},
+       .positional = "a document",
+       .most = 100'000,
+       .fills = "file"},
+      {.id = kBench,
+       .name = "grpc",
+       .synopsis = "FILE.gctf... [options]",
+       .summary = "The same as bench",
+       .examples = {"onbeat grpc shop.gctf -c 50 -d 1m   # 50 workers on shared connections"},
+       .positional = "a document",
+       .most = 100'000,
+       .fills = "file"},
+      {.id = kCall,
+       .name = "call",
+       .synopsis = "FILE.gctf... [options]",
+       .summary = "Carry out a .gctf document once, show the exchange, and judge it",
+       .examples = {"onbeat call shop.gctf   # exit code 0: passed, 1: not passed",
+                    "onbeat call shop.gctf --address localhost:50051   # somewhere else"},
+       .positional = "a document",
+       .most = 10'000,
+       .fills = "file"},
+      {.id = kBenchCompare,
+       .name = "bench-compare",
+       .synopsis = "BASE CURRENT [options]",
+       .summary = "Compare two reports of a bench by fixed tolerances",
+       .examples =
+           {"onbeat bench-compare base.json new.json   # exit code 1: something got worse",
+            "onbeat bench-compare base.json new.json --max-latency-regression 25   # wider"},
+       .positional = "a report",
+       .most = 2,
+       .fills = "report"},
       {.id = kReport,
        .name = "report",
        .synopsis = "RUN [options]",
@@ -493,11 +537,19 @@ const std::vector<Command>& command_rows() {
 
 }  // namespace
 
-std::string Option::key() const {
+namespace {
+
+std::string key_of(std::string_view name) {
   std::string text(name);
   std::ranges::replace(text, '-', '_');
   return text;
 }
+
+}  // namespace
+
+std::string Option::key() const { return key_of(name); }
+
+std::string Option::alias_key() const { return key_of(alias); }
 
 std::string Option::environment() const {
   std::string text = "ONBEAT_" + key();
@@ -512,7 +564,16 @@ std::span<const Command> commands() { return command_rows(); }
 
 const Option* find_option(std::string_view name, std::uint32_t commands) {
   const auto found = std::ranges::find_if(rows(), [&](const Option& option) {
-    return option.name == name && (option.commands & commands) != 0;
+    const bool named = option.name == name || (!option.alias.empty() && option.alias == name);
+    return named && (option.commands & commands) != 0;
+  });
+  return found == rows().end() ? nullptr : &*found;
+}
+
+const Option* find_key(std::string_view key, std::uint32_t commands) {
+  const auto found = std::ranges::find_if(rows(), [&](const Option& option) {
+    const bool named = option.key() == key || (!option.alias.empty() && option.alias_key() == key);
+    return named && (option.commands & commands) != 0;
   });
   return found == rows().end() ? nullptr : &*found;
 }
@@ -533,6 +594,10 @@ std::string_view title(Group group) {
   switch (group) {
     case Group::load:
       return "Load";
+    case Group::schedule:
+      return "Schedule";
+    case Group::document:
+      return "Documents";
     case Group::http:
       return "Request";
     case Group::connection:

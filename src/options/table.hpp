@@ -23,9 +23,11 @@ enum CommandSet : std::uint32_t {
   kHttp = 1U << 0,
   kTarget = 1U << 1,
   kDoctor = 1U << 2,
-  kLoading = kHttp,  // what drives load
   kProfiles = 1U << 3,
-  kReport = 1U << 4,
+  kBench = 1U << 4,
+  kCall = 1U << 5,
+  kBenchCompare = 1U << 6,
+  kReport = 1U << 7,
   kGrpcTarget = 1U << 8,
   kTargets = kTarget | kGrpcTarget,
   kCheck = 1U << 10,
@@ -33,12 +35,14 @@ enum CommandSet : std::uint32_t {
   kExplain = 1U << 12,
   kCompletion = 1U << 13,
   kManual = 1U << 14,
-  kEvery = kCheck | kFormat | kGrpcTarget | kHttp | kTarget | kDoctor | kProfiles | kReport |
-           kExplain | kCompletion | kManual,
+  kLoading = kHttp | kBench,  // what drives load
+  kEvery = UINT32_MAX,
 };
 
 enum class Group : std::uint8_t {
   load,
+  schedule,
+  document,
   http,
   connection,
   tls,
@@ -63,6 +67,10 @@ enum class Kind : std::uint8_t {
   duration,            // parse_duration
   size,                // parse_size
   rate,                // parse_rate
+  number,              // parse_number
+  share,               // parse_share
+  seconds,             // parse_seconds
+  load_points,         // parse_load_points
   rate_profile,        // parse_rate_profile
   percentiles,         // parse_percentiles
   cpu_list,            // parse_cpu_list
@@ -70,6 +78,7 @@ enum class Kind : std::uint8_t {
   out,                 // parse_out with `choices` as formats
   header,              // Name: value, or @file; checked where it is read
   threshold,           // parse_threshold
+  bench_threshold,     // parse_bench_threshold
   abort_rule,          // parse_abort
   limit,               // parse_limit
   on_late,             // catch_up, skip or burst:N
@@ -103,12 +112,18 @@ struct Option {
   bool repeatable = false;
   bool secret = false;  // its value may hold secrets: never quoted, logged or reported
   std::uint64_t lowest = 0, highest = UINT64_MAX;  // of a count
+  /// Another name for it, as a flag and as a key: what BENCH sections call it.
+  std::string_view alias = {};
+  /// Stands in BENCH sections alone: no flag, no variable.
+  bool section_only = false;
   /// Options of one family replace each other across sources: a flag --requests does away with a
   /// duration from a file. Empty: stands alone.
   std::string_view family = {};
 
   /// "max_wait": the key in BENCH, configuration files and the report's options.
   [[nodiscard]] std::string key() const;
+  /// The key of its alias; empty without one.
+  [[nodiscard]] std::string alias_key() const;
   /// "ONBEAT_MAX_WAIT".
   [[nodiscard]] std::string environment() const;
 };
@@ -121,6 +136,7 @@ struct Command {
   std::vector<std::string_view> examples;  // whole command lines, each "command   # what it does"
   std::string_view positional = {};        // what one positional is, "a URL"; empty: takes none
   std::size_t most = 0;                    // positionals
+  std::string_view fills = "url";          // the option that positionals are values of
 };
 
 /// A flag of another tool, and ours for it.
@@ -144,8 +160,10 @@ std::span<const ForeignFlag> foreign_flags();
 std::span<const std::string_view> later_commands();
 std::span<const LaterOption> later_options();
 
-/// The row of a long name or a letter that belongs to one of `commands`.
+/// The row of a long name (or its alias) or a letter that belongs to one of `commands`.
 const Option* find_option(std::string_view name, std::uint32_t commands = kEvery);
+/// The row of a key or its alias.
+const Option* find_key(std::string_view key, std::uint32_t commands);
 const Option* find_letter(char letter, std::uint32_t commands = kEvery);
 const Command* find_command(std::string_view name);
 std::string_view title(Group group);

@@ -10,6 +10,10 @@ namespace onbeat::options {
 
 inline constexpr std::uint64_t kMostThreads = 1024;
 
+/// The keys that shape a rate over time, and the way a run goes.
+std::vector<Option> schedule_rows();
+/// What `bench` and `call` have for themselves, or with another default.
+std::vector<Option> bench_rows();
 /// Request, connections, TLS, expectations.
 std::vector<Option> http_rows();
 /// Where options come from besides the command line.

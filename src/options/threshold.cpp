@@ -231,6 +231,7 @@ class ThresholdParser {
       case Measure::min:
       case Measure::mean:
       case Measure::max:
+      case Measure::total:
         return time_value();
       case Measure::rate:
         return number_value(Units{.per_second = true, .plain_is_rate = true});

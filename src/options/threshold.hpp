@@ -17,14 +17,16 @@
 
 namespace onbeat::options {
 
-/// Which time a latency metric is about. headline: response when open, service when closed.
-enum class Latency : std::uint8_t { headline, response, service, wait, lag };
+/// Which time a latency metric is about. headline: response when open, service when closed. all:
+/// that of failures, too (BENCH sections).
+enum class Latency : std::uint8_t { headline, response, service, wait, lag, all };
 
 enum class Measure : std::uint8_t {
   percentile,  // of a latency: ns
   min,
   mean,
   max,
+  total,       // the sum (BENCH sections)
   rate,        // started units over the issue window: per second
   ok_rate,     // successes: per second, or percent of the started, as the unit says
   error_rate,  // failures and timeouts: likewise
@@ -54,7 +56,7 @@ struct Threshold {
   std::string shown_unit;
   double shown_size = 1;
 
-  [[nodiscard]] bool is_latency() const { return measure <= Measure::max; }
+  [[nodiscard]] bool is_latency() const { return measure <= Measure::total; }
   /// Whether it judges how the target copes, so that it may hold at one rate and fail at a higher
   /// one; otherwise it is about the rate or the number of units itself.
   [[nodiscard]] bool limits_rate() const {

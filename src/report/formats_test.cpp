@@ -92,7 +92,7 @@ TEST(Formats, C5_C6_OthersParsersReadEveryReport) {
   int status = -1;
   const std::string output = run_checks(scratch.path(""), status);
   EXPECT_EQ(status, 0) << output << kNeeds;
-  EXPECT_EQ(output, "80 checked\n") << kNeeds;
+  EXPECT_EQ(output, "100 checked\n") << kNeeds;
 }
 
 TEST(Formats, TheChecksCanFail) {
@@ -110,6 +110,8 @@ TEST(Formats, TheChecksCanFail) {
   spoil("csv", "interval,", "interval");
   spoil("json", "null", "NaN");
   spoil("prometheus", "\"ok\"", "\"failed\"");
+  spoil("gctf-json", "null", "NaN");
+  spoil("gctf-prometheus", "grpctestify_bench_count ", "grpctestify_bench_count{ ");
   spoil("markdown", "| requests", "| <b>requests</b>");
   spoil("text", "VALID", "\x1b[31m");
   spoil("html", "<html", "<htm");
@@ -117,7 +119,7 @@ TEST(Formats, TheChecksCanFail) {
   int status = -1;
   const std::string output = run_checks(scratch.path(""), status);
   EXPECT_EQ(status, 1) << output << kNeeds;
-  EXPECT_EQ(std::ranges::count(output, '\n'), 9) << output << kNeeds;
+  EXPECT_EQ(std::ranges::count(output, '\n'), 11) << output << kNeeds;
 }
 
 TEST(Formats, Golden) {

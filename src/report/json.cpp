@@ -107,6 +107,7 @@ Json endpoint_json(const run::Endpoint& endpoint, const Report& report) {
   };
   const kernel::Counts& counts = endpoint.counts;
   return {{"name", endpoint.name},
+          {"part", endpoint.part},
           {"counts",
            {{"started", counts.started},
             {"ok", counts.ok},
@@ -116,6 +117,7 @@ Json endpoint_json(const run::Endpoint& endpoint, const Report& report) {
             {"in_flight_at_end", counts.in_flight_at_end},
             {"passed", counts.passed},
             {"not_passed", counts.not_passed},
+            {"untimed", counts.untimed},
             {"bytes_sent", counts.bytes_sent},
             {"bytes_received", counts.bytes_received}}},
           {"rates",
@@ -125,6 +127,7 @@ Json endpoint_json(const run::Endpoint& endpoint, const Report& report) {
            {{"response", distribution(endpoint.response)},
             {"service", distribution(endpoint.service)}}},
           {"failed_latency", distribution(endpoint.failed)},
+          {"message_gap", distribution(endpoint.message_gap)},
           {"codes", counts_json(endpoint.codes)},
           {"errors", counts_json(endpoint.errors)}};
 }
@@ -239,6 +242,30 @@ Json steps_json(const Report& report) {
   return out;
 }
 
+Json levels_json(const Report& report) {
+  Json out = Json::array();
+  for (const run::Level& level : report.levels) {
+    const auto distribution = [&](const Histogram& histogram) {
+      return distribution_json(histogram, report.percentiles, report.tail_samples);
+    };
+    Json counts = counts_json(level.counts);
+    counts["bytes_sent"] = level.counts.bytes_sent;
+    counts["bytes_received"] = level.counts.bytes_received;
+    out.push_back(
+        {{"concurrency", level.concurrency},
+         {"counts", std::move(counts)},
+         {"rates",
+          {{"achieved", number_json(run::per_second(level.counts.started, level.issue))},
+           {"ok", number_json(run::per_second(level.counts.ok, level.issue))}}},
+         {"duration_ns", {{"issue", level.issue.count()}, {"drain", level.drain.count()}}},
+         {"latency",
+          {{"response", distribution(level.response)}, {"service", distribution(level.service)}}},
+         {"failed_latency", distribution(level.failed)},
+         {"codes", counts_json(level.codes)}});
+  }
+  return out;
+}
+
 Json series_json(const std::vector<run::SeriesRow>& series) {
   Json out = Json::array();
   for (const run::SeriesRow& row : series) {
@@ -254,6 +281,7 @@ Json series_json(const std::vector<run::SeriesRow>& series) {
                    {"saturated", row.counts.saturated},
                    {"passed", row.counts.passed},
                    {"not_passed", row.counts.not_passed},
+                   {"untimed", row.counts.untimed},
                    {"bytes_sent", row.counts.bytes_sent},
                    {"bytes_received", row.counts.bytes_received},
                    {"errors", counts_json(row.errors)},
@@ -303,7 +331,8 @@ Json counts_json(const kernel::Counts& counts) {
           {"saturated", counts.saturated}, {"ok", counts.ok},
           {"failed", counts.failed},       {"timed_out", counts.timed_out},
           {"cancelled", counts.cancelled}, {"in_flight_at_end", counts.in_flight_at_end},
-          {"passed", counts.passed},       {"not_passed", counts.not_passed}};
+          {"passed", counts.passed},       {"not_passed", counts.not_passed},
+          {"untimed", counts.untimed}};
 }
 
 Json sum_json(const Histogram& histogram) {
@@ -399,6 +428,8 @@ Json report_json(const Report& report) {
     json["search"] = search_json(*report.search);
     json["steps"] = steps_json(report);
   }
+  json["levels"] = levels_json(report);
+  json["sources"] = counts_json(report.sources);
   json["series"] = series_json(report.series);
   return json;
 }

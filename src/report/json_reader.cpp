@@ -114,6 +114,7 @@ void read_ends(const Place& place, kernel::Counts& counts) {
   counts.in_flight_at_end = place["in_flight_at_end"].count();
   counts.passed = place["passed"].count();
   counts.not_passed = place["not_passed"].count();
+  counts.untimed = place["untimed"].count();
 }
 
 void read_figures(const Place& place, Report& report) {
@@ -150,13 +151,14 @@ void read_figures(const Place& place, Report& report) {
 
 void read_endpoints(const Place& place, Report& report) {
   place.elements([&](const Place& from) {
-    run::Endpoint endpoint{.name = from["name"].text()};
+    run::Endpoint endpoint{.name = from["name"].text(), .part = from["part"].flag()};
     read_ends(from["counts"], endpoint.counts);
     endpoint.counts.bytes_sent = from["counts"]["bytes_sent"].count();
     endpoint.counts.bytes_received = from["counts"]["bytes_received"].count();
     endpoint.response = read_histogram(from["latency"]["response"]);
     endpoint.service = read_histogram(from["latency"]["service"]);
     endpoint.failed = read_histogram(from["failed_latency"]);
+    endpoint.message_gap = read_histogram(from["message_gap"]);
     endpoint.codes = from["codes"].named_counts();
     endpoint.errors = from["errors"].named_counts();
     report.endpoints.push_back(std::move(endpoint));
@@ -191,6 +193,22 @@ void read_samples(const Place& place, Report& report) {
   report.samples = Report::Samples{.one_of = place["one_of"].count(),
                                    .kept = place["kept"].count(),
                                    .dropped = place["dropped"].count()};
+}
+
+void read_levels(const Place& place, Report& report) {
+  place.elements([&](const Place& from) {
+    run::Level level{.concurrency = static_cast<std::uint32_t>(from["concurrency"].count()),
+                     .counts = read_counts(from["counts"]),
+                     .issue = from["duration_ns"]["issue"].ns(),
+                     .drain = from["duration_ns"]["drain"].ns(),
+                     .response = read_histogram(from["latency"]["response"]),
+                     .service = read_histogram(from["latency"]["service"]),
+                     .failed = read_histogram(from["failed_latency"]),
+                     .codes = from["codes"].named_counts()};
+    level.counts.bytes_sent = from["counts"]["bytes_sent"].count();
+    level.counts.bytes_received = from["counts"]["bytes_received"].count();
+    report.levels.push_back(std::move(level));
+  });
 }
 
 void read_thresholds(const Place& place, Report& report) {
@@ -308,6 +326,8 @@ Report read_report(const Place& place) {
   read_cost(place["client_cost"], report.cost);
   read_samples(place["samples"], report);
   read_thresholds(place["thresholds"], report);
+  read_levels(place["levels"], report);
+  report.sources = place["sources"].named_counts();
   read_observed(place["observed"], report);
   read_search(place, report);
   read_series(place["series"], report);

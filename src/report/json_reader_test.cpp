@@ -34,7 +34,19 @@ run::Report full() {
   for (kernel::Counts* counts : {&report.total.counts, &report.endpoints[0].counts}) {
     counts->passed = 5;
     counts->not_passed = 6;
+    counts->untimed = 7;
   }
+  report.endpoints[0].part = true;
+  report.sources = {{"lookups", 4}};
+  report.levels.push_back({.concurrency = 3,
+                           .counts = report.total.counts,
+                           .issue = 1s,
+                           .drain = 1ms,
+                           .response = report.total.response,
+                           .service = report.total.service,
+                           .failed = report.total.failed,
+                           .codes = {{"OK", 5}}});
+  report.endpoints[0].message_gap.record(3ms);
   run::judge(report, {.thresholds = {testing::threshold("p(99) < 25ms"),
                                      testing::threshold("lag.p(99) < 1s"),
                                      testing::threshold("code(500) < 1%")}});

@@ -35,11 +35,12 @@ TEST(JsonReport, FieldsStandInTheirFixedOrder) {
           "schema",         "tool",        "host",    "run",           "options",     "load",
           "verdict",        "counts",      "rates",   "bytes",         "duration_ns", "latency",
           "failed_latency", "codes",       "errors",  "error_samples", "endpoints",   "breakdown",
-          "connections",    "client_cost", "samples", "thresholds",    "observed",    "series"}));
+          "connections",    "client_cost", "samples", "thresholds",    "observed",    "levels",
+          "sources",        "series"}));
   EXPECT_EQ(keys(json["counts"]),
             (std::vector<std::string>{"planned", "started", "missed", "missed_by", "saturated",
                                       "ok", "failed", "timed_out", "cancelled", "in_flight_at_end",
-                                      "passed", "not_passed", "warmup_excluded"}));
+                                      "passed", "not_passed", "untimed", "warmup_excluded"}));
   EXPECT_EQ(keys(json["latency"]),
             (std::vector<std::string>{"response", "service", "wait", "lag"}));
   EXPECT_EQ(

@@ -49,6 +49,7 @@ class Screen {
     search();
     rates();
     latency();
+    levels();
     endpoints();
     errors();
     resources();
@@ -65,6 +66,7 @@ class Screen {
   void latency_row(std::string_view name, const Histogram& histogram, std::string_view meaning);
   std::string cell(const Histogram& histogram, double p) const;
   std::string max_cell(const Histogram& histogram) const;
+  void levels();
   void endpoints();
   void errors();
   void resources();
@@ -209,7 +211,8 @@ run::NamedCounts what_failed(const Report& report) {
   if (report.codes.size() > 1) {
     run::NamedCounts codes;
     for (const auto& [code, count] : report.codes) {
-      if (!code.starts_with('2') && !code.starts_with('3')) codes.emplace(code, count);
+      const bool good = code.starts_with('2') || code.starts_with('3') || code == "OK";
+      if (!good) codes.emplace(code, count);
     }
     if (!codes.empty()) return codes;
   }
@@ -328,6 +331,21 @@ void Screen::latency() {
   if (report_.open) latency_row("response", total.response, "from when due");
   latency_row("service", total.service, "from when sent");
   if (!total.failed.empty()) latency_row("failed", total.failed, "what failed");
+}
+
+// Of a sweep: what each number of workers gave.
+void Screen::levels() {
+  if (report_.levels.empty()) return;
+  line(fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>9}{:>9}", "workers", style_.width - 48, "achieved",
+                   "failed", "p50", "p99", "max"));
+  for (const run::Level& level : report_.levels) {
+    const Histogram& histogram = report_.open ? level.response : level.service;
+    const auto rate = run::per_second(level.counts.started, level.issue);
+    line(fmt::format(" {:<{}}{:>12}{:>9}{:>9}{:>9}{:>9}", format_count(level.concurrency),
+                     style_.width - 49, rate ? format_number(*rate, 1) + "/s" : "n/a",
+                     format_count(level.counts.failed + level.counts.timed_out),
+                     cell(histogram, 50), cell(histogram, 99), max_cell(histogram)));
+  }
 }
 
 void Screen::endpoints() {

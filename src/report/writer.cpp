@@ -1,6 +1,7 @@
 #include "report/writer.hpp"
 
 #include "report/csv.hpp"
+#include "report/gctf_report.hpp"
 #include "report/hgrm.hpp"
 #include "report/html.hpp"
 #include "report/http_post.hpp"
@@ -57,6 +58,8 @@ std::string render(const run::Report& report, std::string_view format) {
   if (format == "hgrm") return to_hgrm(run::headline(report));
   if (format == "prometheus") return to_prometheus(report);
   if (format == "influx") return to_influx(report);
+  if (format == "gctf-json") return to_gctf_json(report);
+  if (format == "gctf-prometheus") return to_gctf_prometheus(report);
   throw std::invalid_argument(fmt::format("no such format: {}", format));
 }
 

@@ -14,8 +14,9 @@ namespace onbeat::report {
 
 /// What is written from the finished report. Other formats of --out are written while the run lasts
 /// (run_outputs.hpp).
-inline constexpr std::array<std::string_view, 9> kFormats{
-    "text", "json", "csv", "html", "markdown", "junit", "hgrm", "prometheus", "influx"};
+inline constexpr std::array<std::string_view, 11> kFormats{
+    "text", "json",       "csv",    "html",      "markdown",       "junit",
+    "hgrm", "prometheus", "influx", "gctf-json", "gctf-prometheus"};
 [[nodiscard]] bool is_written_at_the_end(std::string_view format);
 
 /// The report in one of kFormats (of hgrm: the headline's file). Throws std::invalid_argument for

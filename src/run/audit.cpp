@@ -134,7 +134,8 @@ std::string Auditor::bookkeeping_fault() const {
   }
   kernel::Counts rows, endpoints;
   for (const SeriesRow& row : report_.series) rows += row.counts;
-  for (const Endpoint& endpoint : report_.endpoints) endpoints += endpoint.counts;
+  for (const Endpoint& endpoint : report_.endpoints)
+    if (!endpoint.part) endpoints += endpoint.counts;
   if (!report_.series.empty() && !(rows == counts_)) {
     return "the intervals do not add up to the totals";
   }
@@ -145,7 +146,8 @@ std::string Auditor::bookkeeping_fault() const {
   if (!report_.endpoints.empty() && outcomes(endpoints) != outcomes(counts_)) {
     return "the endpoints do not add up to the totals";
   }
-  const std::uint64_t traces = report_.total.response.count() + report_.total.failed.count();
+  const std::uint64_t traces =
+      report_.total.response.count() + report_.total.failed.count() + counts_.untimed;
   const std::uint64_t wanted = counts_.started + counts_.missed_waited + counts_.missed_at_end;
   if (traces != wanted) {
     return fmt::format("{} samples were recorded for {} arrivals", traces, wanted);

@@ -16,10 +16,12 @@ void name_figures(Report& report, const kernel::Names& names,
   for (std::size_t id = 0; id < total.endpoints.size(); ++id) {
     const kernel::EndpointInterval& from = total.endpoints[id];
     report.endpoints.push_back({.name = names.endpoints.name(static_cast<std::uint16_t>(id)),
+                                .part = from.part,
                                 .counts = from.counts,
                                 .response = from.response,
                                 .service = from.service,
                                 .failed = from.failed,
+                                .message_gap = from.message_gap,
                                 .codes = named_counts(from.codes, names.codes),
                                 .errors = named_counts(from.errors, names.errors)});
   }
@@ -48,6 +50,16 @@ Connections connections_of(const std::vector<std::string>& counters, const kerne
   connections.closed_by_peer = at(total, 5);
   connections.reset = at(total, 6);
   return connections;
+}
+
+NamedCounts sources_of(const std::vector<std::string>& counters, const kernel::Interval& total) {
+  NamedCounts sources;
+  for (std::size_t i = 0; i < std::min(counters.size(), total.counters.size()); ++i) {
+    const std::string_view name = counters[i];
+    if (name.starts_with(kSourceCounterPrefix))
+      sources[std::string(name.substr(kSourceCounterPrefix.size()))] += total.counters[i];
+  }
+  return sources;
 }
 
 double busiest_loop(const std::vector<kernel::LoopUsage>& loops) {

@@ -22,6 +22,9 @@ void name_figures(Report& report, const kernel::Names& names,
                                          const kernel::Interval& total,
                                          const kernel::Interval& before);
 
+/// What a workload that reads data has counted.
+[[nodiscard]] NamedCounts sources_of(const std::vector<std::string>& counters,
+                                     const kernel::Interval& total);
 /// The highest CPU share of a core that a loop had; 0 when no loop has run.
 [[nodiscard]] double busiest_loop(const std::vector<kernel::LoopUsage>& loops);
 

@@ -64,6 +64,7 @@ void LoadLoop::begin(const Phase& phase, Instant t0, std::function<void()> done)
   usage_since_ = t0;
   cpu_since_ = thread_cpu();
   over_.store(false, std::memory_order_relaxed);
+  discarding_ = false;
   state_ = State::issuing;
   loop_.set_hook(this);
 }
@@ -136,6 +137,17 @@ void LoadLoop::wait(Worker& worker, std::coroutine_handle<> waiting) noexcept {
 
 void LoadLoop::finish(const kernel::Result& result) noexcept {
   last_done_ = result.done;
+  if (!discarding_) [[likely]]
+    return record(result);
+  kernel::Result discarded = result;
+  discarded.outcome = kernel::Outcome::cancelled;
+  discarded.verdict = kernel::Verdict::not_judged;
+  discarded.timing = kernel::Timing::nowhere;
+  discarded.code = discarded.error = kernel::kNoName;
+  record(discarded);
+}
+
+void LoadLoop::record(const kernel::Result& result) noexcept {
   driver_->finish(result);
   if (phase_.samples != nullptr) phase_.samples->finished(result);
 }
@@ -150,9 +162,12 @@ void LoadLoop::end_issue_at(Instant now) noexcept {
   driver_->end_issue(now);
   issue_ended_ = std::min(now - t0_, phase_.length);
   left_to_drain_ = driver_->in_flight();
+  const bool time_is_over = now >= issue_end_;
+  discarding_ = time_is_over && phase_.at_end != options::DurationStop::wait;
+  const bool cut = time_is_over && phase_.at_end == options::DurationStop::close;
   state_ = State::draining;
   next_due_ = issue_end_ = kNever;
-  drain_end_ = after(now, phase_.drain_limit);
+  drain_end_ = after(now, cut ? Duration{} : phase_.drain_limit);
 }
 
 void LoadLoop::cut_off_all() noexcept {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "net/loop.hpp"
+#include "options/duration_stop.hpp"
 #include "run/sample_ring.hpp"
 #include <onbeat/kernel/driver.hpp>
 
@@ -70,6 +71,8 @@ struct Phase {
   /// The number of arrivals ends the issue window before its length does.
   bool ends_by_count = false;
   Duration drain_limit = std::chrono::seconds(10);
+  /// Of what is in flight when `length` is over.
+  options::DurationStop at_end = options::DurationStop::wait;
   Duration interval = std::chrono::seconds(1);
 };
 
@@ -170,6 +173,7 @@ class LoadLoop final : private net::TurnHook {
   void cut_off_all() noexcept;
   void end_phase(Instant now) noexcept;
   void hand_over(Instant now) noexcept;
+  void record(const kernel::Result& result) noexcept;
   void note_usage(Instant now) noexcept;
 
   net::Loop& loop_;
@@ -193,6 +197,7 @@ class LoadLoop final : private net::TurnHook {
   std::uint64_t left_to_drain_ = 0;
   std::function<void()> done_;
   bool closing_ = false;
+  bool discarding_ = false;  // what ends from now on does not count
   bool adding_ = false;
 
   std::uint32_t connecting_ = 0, connections_up_ = 0;

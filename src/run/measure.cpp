@@ -21,6 +21,7 @@ Measured missing(std::string why) { return {.why_not = std::move(why)}; }
 const Histogram* histogram_of(Latency latency, const Figures& figures) {
   switch (latency) {
     case Latency::headline:
+    case Latency::all:
       return figures.open ? figures.response : figures.service;
     case Latency::response:
       return figures.response;
@@ -38,6 +39,12 @@ Measured latency(const Threshold& threshold, const Figures& figures, double tail
   const bool queueing = threshold.latency == Latency::wait || threshold.latency == Latency::lag;
   if (queueing && !figures.open) return missing("a closed run has no wait and no lag");
   const Histogram* histogram = histogram_of(threshold.latency, figures);
+  Histogram all;
+  if (threshold.latency == Latency::all && histogram != nullptr && figures.failed != nullptr) {
+    all = *histogram;
+    all.merge(*figures.failed);
+    histogram = &all;
+  }
   if (histogram == nullptr) return missing("wait and lag are not kept for each endpoint");
   if (histogram->empty()) return missing("there is no sample");
   Measured measured;
@@ -48,6 +55,10 @@ Measured latency(const Threshold& threshold, const Figures& figures, double tail
       break;
     case Measure::mean:
       measured.value = mean_of(*histogram);
+      measured.lower_bound = histogram->censored() != 0;
+      break;
+    case Measure::total:
+      measured.value = *mean_of(*histogram) * static_cast<double>(histogram->count());
       measured.lower_bound = histogram->censored() != 0;
       break;
     case Measure::max:
@@ -81,12 +92,19 @@ Measured counted(std::uint64_t count, const Threshold& threshold, const Figures&
 
 Measured named(const Threshold& threshold, const Figures& figures) {
   const kernel::Counts& counts = *figures.counts;
+  if (threshold.name == "ok") return counted(counts.ok, threshold, figures);
+  if (threshold.name == "errors")
+    return counted(counts.failed + counts.timed_out, threshold, figures);
   if (threshold.name != "passed" && threshold.name != "not_passed") {
     return missing(fmt::format("the run has no metric {}", threshold.name));
   }
-  if (counts.passed + counts.not_passed == 0) return missing("nothing was judged");
-  return counted(threshold.name == "passed" ? counts.passed : counts.not_passed, threshold,
-                 figures);
+  const std::uint64_t judged = counts.passed + counts.not_passed;
+  if (judged == 0) return missing("nothing was judged");
+  const std::uint64_t count = threshold.name == "passed" ? counts.passed : counts.not_passed;
+  // Of those that were judged: some runs judge a sample.
+  if (threshold.unit == ThresholdUnit::percent)
+    return {.value = 100.0 * static_cast<double>(count) / static_cast<double>(judged)};
+  return counted(count, threshold, figures);
 }
 
 }  // namespace
@@ -98,6 +116,7 @@ Measured measure(const Threshold& threshold, const Figures& figures, double tail
     case Measure::min:
     case Measure::mean:
     case Measure::max:
+    case Measure::total:
       return latency(threshold, figures, tail_samples);
     case Measure::rate:
     case Measure::count:

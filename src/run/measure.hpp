@@ -19,6 +19,7 @@ struct Figures {
   const Histogram* service = nullptr;
   const Histogram* wait = nullptr;
   const Histogram* lag = nullptr;
+  const Histogram* failed = nullptr;
   std::uint64_t named = 0;  // how often the code or the class of error of the metric came
   Duration window{};        // what rates are over
   bool open = false;

@@ -15,6 +15,9 @@ using options::Problem;
 constexpr std::uint32_t kOpenCeiling = 10'000;
 /// Descriptors that are not connections: loops, files, standard streams.
 constexpr std::uint64_t kOwnDescriptors = 64;
+constexpr Duration kTimeoutGrace = std::chrono::milliseconds(50);  // timers are coarse
+/// Unless asked for more: connections that many workers share.
+constexpr std::uint64_t kMostSharedConnections = 8;
 constexpr double kUnitsPerThread = 100'000;
 /// Of a step of a search, where no percentile asks for more.
 constexpr std::uint64_t kLeastSamples = 100;
@@ -88,6 +91,9 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     if (output.format == "samples") plan.sample_one_of = output.one_of;
   plan.cpus.assign(options.cpu_list.begin(), options.cpu_list.end());
   plan.drain_limit = options.drain;
+  // What started last is to end by its own timeout, not by the end of the drain at the same moment.
+  if (options.drain == options.timeout) plan.drain_limit += kTimeoutGrace;
+  plan.at_end = options.duration_stop;
 
   kernel::DriverOptions& driver = plan.driver;
   driver.model = options.model;
@@ -105,30 +111,35 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
   if (options.concurrency) {
     workers = *options.concurrency;
   } else {
-    workers = open ? std::min<std::uint64_t>(kOpenCeiling, possible) : options::kClosedConcurrency;
+    workers = open ? std::min<std::uint64_t>(kOpenCeiling, possible) : options.closed_concurrency;
     if (options.connections && (needs.connection_per_worker || needs.units_asked)) {
       workers = std::uint64_t{*options.connections} * needs.units_per_connection;
     } else if (options.connections) {
       workers = std::max<std::uint64_t>(workers, *options.connections);
     }
   }
-  if (options.connections) plan.connections = *options.connections;
+  std::optional<std::uint32_t> connections = options.connections;
+  if (!connections && needs.few_connections) {
+    const auto cores = static_cast<std::uint64_t>(std::max(host.cores, 1.0));
+    connections = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(std::min({workers, cores, kMostSharedConnections}), 1));
+  }
+  if (connections) plan.connections = *connections;
   const std::uint64_t each = needs.units_per_connection;
   if (needs.connection_per_worker) {
     plan.workers_per_connection = needs.units_per_connection;
-    if (options.connections) workers = std::min(workers, *options.connections * each);
-  } else if (options.connections && *options.connections * each < workers && needs.units_asked) {
+    if (connections) workers = std::min(workers, *connections * each);
+  } else if (connections && *connections * each < workers && needs.units_asked) {
     result.warnings.push_back({.where = "--streams",
-                               .message = options::format_count(*options.connections * each) +
-                                          " of " + options::format_count(workers) +
+                               .message = options::format_count(*connections * each) + " of " +
+                                          options::format_count(workers) +
                                           " workers can be busy at once",
                                .hint = "more --connections or --streams",
                                .text = {}});
   }
   // A connection of its own for so many, or as many as were asked for to be shared.
-  const std::uint64_t wanted = needs.connection_per_worker || !options.connections
-                                   ? (workers + each - 1) / each
-                                   : *options.connections;
+  const std::uint64_t wanted =
+      needs.connection_per_worker || !connections ? (workers + each - 1) / each : *connections;
   if (!open) plan.connections = static_cast<std::uint32_t>(wanted);
   if (wanted > possible) {
     result.errors.push_back(
@@ -159,8 +170,10 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
                                           " cores: they will wait for each other",
                                .hint = "at most one loop a core",
                                .text = {}});
-  result.decided = {{"concurrency", std::to_string(driver.workers)},
-                    {"threads", std::to_string(plan.threads)}};
+  result.decided = {
+      {"concurrency", std::to_string(driver.workers)},
+      {"connections", plan.connections == 0 ? "as needed" : std::to_string(plan.connections)},
+      {"threads", std::to_string(plan.threads)}};
   if (plan.adaptive)
     result.decided.emplace_back("rate", options::rate_text(plan.adaptive->options.first));
   return result;

@@ -19,6 +19,8 @@ struct PlanNeeds {
   std::uint32_t units_per_connection = 1;
   /// So many units were asked for: without a concurrency the connections are filled with them.
   bool units_asked = false;
+  /// Shared by all, and unless asked for only the least of workers, cores and 8.
+  bool few_connections = false;
   std::size_t addresses = 1;  // of the target: local ports count for each
   bool local_ports = true;    // false: Unix sockets
 };

@@ -87,8 +87,10 @@ struct ThresholdResult {
 
 struct Endpoint {
   std::string name;
+  bool part = false;  // a call of a chain, which has an endpoint of its own: not in the totals
   kernel::Counts counts;
   Histogram response, service, failed;
+  Histogram message_gap;  // between the messages of a stream
   NamedCounts codes, errors;
 };
 
@@ -146,6 +148,15 @@ struct SearchReport {
   Duration elapsed{};
 };
 
+/// One run of a sweep over concurrency.
+struct Level {
+  std::uint32_t concurrency = 0;
+  kernel::Counts counts;
+  Duration issue{}, drain{};
+  Histogram response, service, failed;
+  NamedCounts codes;
+};
+
 struct Report {
   std::string version, commit, compiler;
   struct {
@@ -190,6 +201,8 @@ struct Report {
   };
   std::optional<Samples> samples;
   std::vector<ThresholdResult> thresholds;
+  NamedCounts sources;        // of a workload that reads data: lookups of its joins
+  std::vector<Level> levels;  // of a sweep; the figures above are of all of them together
   std::vector<SeriesRow> series;
   std::optional<SearchReport> search;  // of an adaptive run
   std::vector<StepReport> steps;

@@ -171,6 +171,7 @@ Phase Execution::phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudg
   phase.length = plan.length;
   phase.ends_by_count = ends_by_count;
   phase.drain_limit = plan.drain_limit;
+  phase.at_end = plan.at_end;
   phase.interval = plan.interval;
   return phase;
 }

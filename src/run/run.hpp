@@ -45,6 +45,7 @@ struct RunPlan {
   std::vector<int> cpus;  // loop k runs on cpus[k mod size]; empty: anywhere
   bool spin = false;
   Duration drain_limit = std::chrono::seconds(10);
+  options::DurationStop at_end = options::DurationStop::wait;
   Duration interval = std::chrono::seconds(1);
   std::uint64_t sample_one_of = 0;  // one of so many arrivals is logged; 0: none
 };

@@ -81,6 +81,7 @@ void Execution::fill_connections() {
   Interval before = warmup_;
   if (plan_.adaptive) before.merge_next(uncounted_);
   report_.connections = connections_of(spec_.counters, report_.total, before);
+  report_.sources = sources_of(spec_.counters, report_.total);
   if (spec_.counters.size() >= kConnectionCounters.size())
     report_.connections.asked = plan_.connections;
 }

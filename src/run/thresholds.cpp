@@ -28,6 +28,7 @@ Figures figures_of(const Report& report, const Threshold& threshold) {
           .service = &total.service,
           .wait = &total.wait,
           .lag = &total.lag,
+          .failed = &total.failed,
           .named = count_of(threshold.measure == Measure::code ? report.codes : report.errors,
                             threshold.name),
           .window = report.issue,
@@ -38,6 +39,7 @@ Figures figures_of(const Endpoint& endpoint, const Report& report, const Thresho
   return {.counts = &endpoint.counts,
           .response = &endpoint.response,
           .service = &endpoint.service,
+          .failed = &endpoint.failed,
           .named = count_of(threshold.measure == Measure::code ? endpoint.codes : endpoint.errors,
                             threshold.name),
           .window = report.issue,
@@ -63,6 +65,7 @@ std::string_view figure_of(const Threshold& threshold, bool open) {
   if (threshold.is_latency()) {
     switch (threshold.latency) {
       case Latency::headline:
+      case Latency::all:
         return open ? "response" : "service";
       case Latency::response:
         return "response";

@@ -21,6 +21,8 @@ inline constexpr std::array<std::string_view, 7> kConnectionCounters{
 inline constexpr std::size_t kCounters = 0;  // the position of the first of them
 /// Then one for each address: how many connections were opened to it.
 inline constexpr std::string_view kAddressCounterPrefix = "address ";
+/// And what data sources have to tell: Report::sources.
+inline constexpr std::string_view kSourceCounterPrefix = "source ";
 
 /// One message of each class of error, the first. Any thread; wants() is one relaxed load.
 class ErrorSamples {

@@ -26,6 +26,7 @@ struct Counts {
   std::uint64_t saturated = 0;      // no worker free (policy drop), or the queue limit reached
   std::uint64_t ok = 0, failed = 0, timed_out = 0, cancelled = 0, in_flight_at_end = 0;
   std::uint64_t passed = 0, not_passed = 0;  // a verdict beside the protocol's (documents)
+  std::uint64_t untimed = 0;  // ended, and left out of the histograms on request (Timing)
   std::uint64_t bytes_sent = 0, bytes_received = 0;
 
   [[nodiscard]] std::uint64_t missed() const noexcept {
@@ -47,9 +48,13 @@ struct Counts {
 
 /// One endpoint's part. The vectors are indexed by CodeId and ErrorId and as long as needed.
 struct EndpointInterval {
+  /// A step of a larger unit (a call of a chain), which is counted under an endpoint of its own:
+  /// the totals are the sums of the endpoints that are no parts.
+  bool part = false;
   Counts counts;  // planned, missed and saturated stay 0: an arrival that never started has no
                   // endpoint yet
   Histogram response, service, failed;
+  Histogram message_gap;  // between the messages of a stream
   std::vector<std::uint64_t> codes, errors;
 
   void merge(const EndpointInterval& other);

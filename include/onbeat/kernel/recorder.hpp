@@ -106,8 +106,11 @@ class Recorder {
   /// censored.
   void missed_waited(Duration elapsed) noexcept;
   void missed_at_end(Duration elapsed) noexcept;
-  /// The verdict of a document on a unit.
-  void judged(bool passed) noexcept;
+  /// A step of a unit has ended (a call of a chain): recorded under its endpoint alone, which must
+  /// be none that whole units are recorded under.
+  void part_finished(const Result& result) noexcept;
+  /// The time between two messages of a stream.
+  void message_gap(EndpointId endpoint, Duration gap) noexcept;
   /// The number in flight, after it changed or once a turn.
   void in_flight(std::uint64_t now_in_flight) noexcept {
     in_flight_ = now_in_flight;
@@ -131,6 +134,7 @@ class Recorder {
  private:
   struct Endpoint;
   struct Sheet;
+  void record_end(Endpoint& endpoint, const Result& result) noexcept;
   void collect_endpoint(Endpoint& from, Interval& into, EndpointInterval& endpoint) const;
 
   RecorderShape shape_;

@@ -26,6 +26,19 @@ enum class Outcome : std::uint8_t { ok, failed, timed_out, cancelled, in_flight 
 inline constexpr int kOutcomes = 5;
 [[nodiscard]] std::string_view to_string(Outcome outcome) noexcept;
 
+/// What a verdict beside the outcome says: a document's, on an answer whose status says nothing
+/// of its content. not_judged: nobody looked.
+enum class Verdict : std::uint8_t { not_judged, passed, not_passed };
+
+/// Which histograms a unit's times enter.
+///   by_outcome     what succeeded: response and service; what failed: failed; the rest is censored
+///   headline       response and service, whatever the outcome (a failure that was expected)
+///   failures       failed, whatever the outcome (a success with the wrong content)
+///   endpoint_only  response and service of its endpoint, not those of all together
+///   nowhere        none
+/// The last two leave no sample in the totals; Counts::untimed says how many.
+enum class Timing : std::uint8_t { by_outcome, headline, failures, endpoint_only, nowhere };
+
 using EndpointId = std::uint16_t;
 using CodeId = std::uint16_t;
 using ErrorId = std::uint16_t;
@@ -45,6 +58,8 @@ struct Result {
   Unit unit;
   Instant done{};
   Outcome outcome = Outcome::ok;
+  Verdict verdict = Verdict::not_judged;
+  Timing timing = Timing::by_outcome;
   EndpointId endpoint = 0;
   CodeId code = kNoName;    // what the peer answered (a status), whether ok or failed
   ErrorId error = kNoName;  // the class of the error, when failed or timed out

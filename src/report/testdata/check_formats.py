@@ -48,6 +48,22 @@ def check_json(path, expect):
     assert report["counts"]["started"] == expect["started"]
 
 
+def check_gctf_json(path, expect):
+    def refuse(constant):
+        raise ValueError(f"{constant} is not JSON")
+    report = json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+    assert report["schema_version"] == "bench_report_schema_v1"
+    assert report["summary"]["count"] <= expect["started"]
+    assert sum(bucket["count"] for bucket in report["histogram"]) == expect["headline"]
+
+
+def check_gctf_prometheus(path, expect):
+    text = path.read_text(encoding="utf-8")
+    families = {f.name: f for f in prometheus_client.parser.text_string_to_metric_families(text)}
+    assert all(family.type == "gauge" and family.documentation for family in families.values())
+    assert families["grpctestify_bench_count"].samples[0].value <= expect["started"]
+
+
 def check_prometheus(path, expect):
     text = path.read_text(encoding="utf-8")
     families = {f.name: f for f in prometheus_client.parser.text_string_to_metric_families(text)}
@@ -125,7 +141,7 @@ def check_hgrm(path, expect):
 
 CHECKS = {"junit": check_junit, "csv": check_csv, "json": check_json, "prometheus": check_prometheus,
           "markdown": check_markdown, "html": check_html, "text": check_text, "hgrm": check_hgrm,
-          "influx": None}  # by a real server: tests/formats_test.py
+          "gctf-json": check_gctf_json, "gctf-prometheus": check_gctf_prometheus, "influx": None}  # by a real server: tests/formats_test.py
 
 
 def main():
