@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzzer on its kept corpus (tests/corpus/NAME) and then on new inputs:
 #   run_fuzzers.sh BUILD_DIR LIBFUZZER_OPTIONS...
-# for example -runs=10000 -seed=1 (the same inputs each time) or -max_total_time=600.
+# for example -runs=0 (the corpus alone), -runs=10000 -seed=1 (the same new inputs each time) or -max_total_time=600.
 # Inputs that reach new code stay in BUILD_DIR/corpus; so does one that crashes, which ends the run with an error.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
