@@ -447,8 +447,10 @@ void Http2Session::on_sent(const nghttp2_frame_hd& head) noexcept {
 ssize_t Http2Session::read_body(Http2Stream& stream, std::span<std::uint8_t> into,
                                 std::uint32_t& flags) noexcept {
   std::size_t filled = std::min(into.size(), stream.body_.size());
-  std::memcpy(into.data(), stream.body_.data(), filled);
-  stream.body_.remove_prefix(filled);
+  if (filled != 0) {
+    std::memcpy(into.data(), stream.body_.data(), filled);
+    stream.body_.remove_prefix(filled);
+  }
   const std::size_t buffered =
       std::min(into.size() - filled, stream.buffer_.size() - stream.buffer_at_);
   if (buffered != 0) {
