@@ -225,7 +225,8 @@ class Metrics(Case):
 
     def test_counters_grow_while_the_run_lasts(self):
         process, url = self.start("--rate", "200", "-d", "30s", "--metrics", "0", "--quiet")
-        onbeat.wait_until(lambda: self.scrape(url)["onbeat_requests_started_total"] > 0)
+        # Before the first interval there are no figures.
+        onbeat.wait_until(lambda: self.scrape(url).get("onbeat_requests_started_total", 0) > 0)
         first = self.scrape(url)["onbeat_requests_started_total"]
         onbeat.wait_until(lambda: self.scrape(url)["onbeat_requests_started_total"] > first)
         figures = self.scrape(url)

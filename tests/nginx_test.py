@@ -200,7 +200,8 @@ class Peer(unittest.TestCase):
         self.assertGreater(document["bytes"]["received"], 200 << 20)
         self.assertLess(document["bytes"]["received"], 200 * ((1 << 20) + 1000))
         self.assertEqual(document["connections"]["opened"], 4)
-        self.assertLess(document["client_cost"]["peak_rss_bytes"], 32 << 20)
+        if not os.environ.get("SANITIZERS"):  # they keep memory that has been given back
+            self.assertLess(document["client_cost"]["peak_rss_bytes"], 32 << 20)
 
     def test_head(self):
         with Nginx() as nginx:
