@@ -9,9 +9,10 @@ import fnmatch
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import unittest
+
+import onbeat
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGETS = {"onbeat", "scenarios"}
@@ -142,7 +143,7 @@ class Dockerfile(unittest.TestCase):
         self.assertEqual([path for path in listed if ignored(path, self.rules)], [])
         self.assertTrue(ignored("build/release/onbeat", self.rules))
 
-    @unittest.skipUnless(shutil.which("apt-cache"), "needs apt-cache")
+    @onbeat.needs("apt-cache", "apt")
     def test_the_packages_exist(self):
         names = set()
         for _, steps in stages(self.text).values():

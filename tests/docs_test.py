@@ -283,6 +283,14 @@ class Code(unittest.TestCase):
         success = section(ROOT / "docs/measuring.md", "What is a success in HTTP")
         self.assertEqual(names - set(spans(success)), set())
 
+    def test_what_tests_need_is_installed(self):
+        script = read(ROOT / "tools/install_packages.sh")
+        installed = set(re.search(r"^test=\((.*?)\)", script, re.M | re.S).group(1).split())
+        tests = "".join(read(path) for path in sorted((ROOT / "tests").glob("*_test.py")))
+        needed = set(re.findall(r'^ *@onbeat\.needs\("[\w-]+", "([\w-]+)"\)$', tests, re.M))
+        self.assertIn("nginx-light", needed)
+        self.assertEqual(needed - installed, set())
+
     def test_every_layer_is_documented(self):
         layers = re.findall(r"^onbeat_layer\((\w+)", read(ROOT / "CMakeLists.txt"), re.M)
         self.assertGreater(len(layers), 5)

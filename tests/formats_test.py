@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import unittest
 import urllib.error
@@ -296,13 +295,12 @@ class Influx(Case):
         self.assertIn("--out: not a URL", result.stderr)
 
 
+@onbeat.needs("influxd", "influxdb")
 class InfluxDb(Case):
     """The same against InfluxDB itself."""
 
     def setUp(self):
         super().setUp()
-        if shutil.which("influxd", path=peers.PATH) is None:
-            self.fail("needs the Debian package influxdb")
         port, other = onbeat.free_port(), onbeat.free_port()
         (self.folder / "conf").write_text(
             f'reporting-disabled = true\nbind-address = "127.0.0.1:{other}"\n'
@@ -310,7 +308,7 @@ class InfluxDb(Case):
             f'query-log-enabled = false\n[http]\nbind-address = "127.0.0.1:{port}"\nlog-enabled = false\n'
             f'[monitor]\nstore-enabled = false\n[logging]\nlevel = "error"\n')
         process = subprocess.Popen(["influxd", "-config", str(self.folder / "conf")], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, env={**os.environ, "PATH": peers.PATH})
+                                   stderr=subprocess.DEVNULL, env={**os.environ, "PATH": onbeat.PATH})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.url = f"http://127.0.0.1:{port}"

@@ -3,13 +3,11 @@
 
 import contextlib
 import pathlib
-import shutil
 import socket
 import subprocess
 import unittest
 
 import onbeat
-import peers
 from peers import Certificates, TlsNginx
 
 H2 = ("--http-version", "2")
@@ -56,7 +54,7 @@ class Http2(unittest.TestCase):
         self.assertEqual((document["counts"]["ok"], document["errors"]), (count, {}))
 
 
-@unittest.skipUnless(shutil.which("nghttpd"), "needs nghttpd")
+@onbeat.needs("nghttpd", "nghttp2-server")
 class PriorKnowledge(Http2):
     def test_workers_share_the_connections(self):
         with Nghttpd() as peer:
@@ -149,7 +147,7 @@ class Options(unittest.TestCase):
                 self.assertIn(says, done.stderr)
 
 
-@unittest.skipUnless(peers.has_nginx(), "needs nginx")
+@onbeat.needs("nginx", "nginx-light")
 class OverTls(Http2):
     @classmethod
     def setUpClass(cls):

@@ -164,7 +164,7 @@ class Endpoints(Options):
                           request.field("Authorization")),
                          ("PUT", "/a?b=c", "y z", b'{"a": 1}', "agent", basic("me:pw")))
 
-    @unittest.skipUnless(__import__("shutil").which("curl"), "needs curl")
+    @onbeat.needs("curl", "curl")
     def test_print_curl_is_the_same_request(self):
         words = ("-X", "PUT", "-H", "X: it's \"quoted\" $HOME", "--body", "line\nö'\"\\", "-u", "me:p'w", "-A", "agent")
         with HttpPeer() as peer:

@@ -5,7 +5,6 @@ import collections
 import gzip
 import os
 import pathlib
-import shutil
 import socket
 import subprocess
 import unittest
@@ -67,7 +66,7 @@ http {{
             (self.folder / "nginx.conf").write_text(self.CONFIG.format(
                 folder=self.folder, user=user, http=http, worker_connections=worker_connections, listen=listen))
             self.process = subprocess.Popen(["nginx", "-p", str(self.folder), "-c", "nginx.conf"],
-                                            stderr=subprocess.DEVNULL, env={**os.environ, "PATH": PATH})
+                                            stderr=subprocess.DEVNULL, env={**os.environ, "PATH": onbeat.PATH})
             self.url = f"http://{host}:{port}/"
             if self._answers(host.strip("[]"), port):
                 return
@@ -103,10 +102,7 @@ http {{
         self._folder.cleanup()
 
 
-PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-
-
-@unittest.skipUnless(shutil.which("nginx", path=PATH), "needs nginx")
+@onbeat.needs("nginx", "nginx-light")
 class Peer(unittest.TestCase):
     def agree(self, document, log):
         """The books are exact, and nginx has seen what they say."""
@@ -261,7 +257,7 @@ class Peer(unittest.TestCase):
                                    "--allow-invalid", f"--out=json={path}")
             onbeat.wait_until(lambda: (nginx.folder / "access.log").read_text().count("\n") > 300)
             subprocess.run(["nginx", "-p", str(nginx.folder), "-c", "nginx.conf", "-s", "reload"], check=True,
-                           stderr=subprocess.DEVNULL, env={**os.environ, "PATH": PATH})
+                           stderr=subprocess.DEVNULL, env={**os.environ, "PATH": onbeat.PATH})
             process.communicate(timeout=30)
             document = onbeat.json.loads(path.read_text())
             log = nginx.log()

@@ -4,11 +4,13 @@ The program's path comes in the environment variable ONBEAT.
 """
 
 import base64
+import functools
 import json
 import os
 import pathlib
 import re
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -21,6 +23,26 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ONBEAT = os.environ.get("ONBEAT", "")
 LIMIT = 120  # seconds: no run of a test takes longer
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def needs(program, package):
+    """Of a class or a method of tests: fails, and says once which package is missing, where the program is not there.
+
+    All of these packages are installed by tools/install_packages.sh, so a test that skipped would hide a mistake.
+    """
+    def decorate(tested):
+        if shutil.which(program, path=PATH):
+            return tested
+
+        def fail(*_):
+            raise AssertionError(f"{program} is missing: install the Debian package {package} "
+                                 "(tools/install_packages.sh test)")
+        if not isinstance(tested, type):
+            return functools.wraps(tested)(fail)
+        tested.setUpClass = classmethod(fail)
+        return tested
+    return decorate
 
 
 class Target:

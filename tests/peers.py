@@ -5,7 +5,6 @@ import contextlib
 import os
 import pathlib
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -13,7 +12,6 @@ import threading
 
 import onbeat
 
-PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 
 class Request:
@@ -235,7 +233,7 @@ http {{
                 protocol=protocol,
                 listen=f"{bracketed}:{self.port}", user="user root;" if os.getuid() == 0 else ""))
             self.process = subprocess.Popen(["nginx", "-p", str(self.folder), "-c", "nginx.conf"],
-                                            stderr=subprocess.DEVNULL, env={**os.environ, "PATH": PATH})
+                                            stderr=subprocess.DEVNULL, env={**os.environ, "PATH": onbeat.PATH})
             self.url = f"https://{bracketed}:{self.port}/"
             onbeat.wait_until(lambda: self.process.poll() is not None or self._listens(host))
             if self.process.poll() is None:
@@ -270,7 +268,3 @@ class TlsRow:
         self.connection, self.reused, self.name = connection, reused == "r", name
         self.protocol, self.cipher, self.alpn = protocol, cipher, alpn
         self.verified, self.status, self.host = verified, status, host
-
-
-def has_nginx():
-    return shutil.which("nginx", path=PATH) is not None

@@ -105,7 +105,7 @@ printf 'reply %s\n' "${COMPREPLY[@]}"
         self.assertEqual(said.strip(), "complete -F _onbeat onbeat")
 
 
-@unittest.skipUnless(shutil.which("fish"), "needs fish")
+@onbeat.needs("fish", "fish")
 class Fish(Shell):
     def ask(self, line):
         said = self.shell("fish", "--no-config", "-c", 'source $argv[1]; complete -C $argv[2]', str(self.script("fish")),
@@ -123,7 +123,7 @@ class Fish(Shell):
         self.assertEqual(self.ask("onbeat http --config oth"), {"other"})
 
 
-@unittest.skipUnless(shutil.which("zsh"), "needs zsh")
+@onbeat.needs("zsh", "zsh")
 class Zsh(Shell):
     SETUP = r"""
 PS1= RPS1=
@@ -230,7 +230,7 @@ class Manual(unittest.TestCase):
         for text in ("--on-saturation queue|drop", "onbeat target http", "ONBEAT_MAX_WAIT", "EXIT STATUS"):
             self.assertIn(text, re.sub(".\b", "", result.stdout))
 
-    @unittest.skipUnless(shutil.which("mandoc"), "needs mandoc")
+    @onbeat.needs("mandoc", "mandoc")
     def test_mandoc_finds_nothing_to_mend(self):
         found = self.formatted("mandoc", "-T", "lint", "-W", "warning").stdout
         # The page of one program is always the same bytes: it has no date.

@@ -3,7 +3,6 @@
 
 import pathlib
 import re
-import shutil
 import subprocess
 import unittest
 
@@ -18,14 +17,17 @@ ALLOWANCE = 600
 
 
 def may_trace():
-    if not shutil.which("strace"):
-        return False
     return subprocess.run(["strace", "-f", "-c", "-o", "/dev/null", "true"], capture_output=True,
                           check=False).returncode == 0
 
 
-@unittest.skipUnless(may_trace(), "needs strace, and the right to use it")
+@onbeat.needs("strace", "strace")
 class SystemCalls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not may_trace():
+            raise unittest.SkipTest("this process may not trace others")
+
     def counted(self, *words):
         with onbeat.folder() as folder, onbeat.Target() as target:
             path = pathlib.Path(folder) / "calls"

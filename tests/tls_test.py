@@ -14,7 +14,7 @@ import peers
 from peers import Certificates, HttpPeer, TlsNginx
 
 
-@unittest.skipUnless(peers.has_nginx(), "needs nginx")
+@onbeat.needs("nginx", "nginx-light")
 class Tls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -286,7 +286,7 @@ def wait_for_the_end(connection):
         pass
 
 
-@unittest.skipUnless(peers.has_nginx(), "needs nginx")
+@onbeat.needs("nginx", "nginx-light")
 class MeasuredMemory(Tls):
     """What an idle connection costs: printed, and held to a limit."""
 

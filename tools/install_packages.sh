@@ -11,7 +11,7 @@ test=(libclang-rt-19-dev llvm-19 clang-format-19 libgtest-dev libgmock-dev libbe
       python3 python3-jsonschema python3-junitparser python3-markdown-it python3-prometheus-client influxdb
       util-linux procps strace
       python3-html5lib chromium chromium-driver fonts-dejavu-core
-      bash zsh fish groff-base mandoc lintian dpkg-dev binutils file python3-yaml)
+      bash zsh fish groff-base mandoc lintian apt dpkg-dev binutils file python3-yaml)
 
 wanted=()
 for group in "$@"; do
