@@ -101,6 +101,9 @@ class Pages(unittest.TestCase):
             hell = "a\"b',c\n<script>document.title='run'</script><img src=x onerror=alert(1)>&amp;" + "x" * 200
             page("hostile", target.url + "?<script>alert(1)</script>", "-n", "50", "--name", hell, "--tag", f"k={hell}",
                  "--header", f"X: {'w' * 300}", code={0, 3})
+        with onbeat.Target("--service-time", "2ms") as target:
+            page("adaptive", target.url, "--mode", "adaptive", "--threshold", "p(90) < 50ms", "--rate", "1600",
+                 "-d", "7s", code={0, 1, 3})
         page("nothing", f"http://127.0.0.1:{onbeat.free_port()}/", code={4})  # C6
         cls.browser = cls.enterClassContext(browser.Browser())
 

@@ -85,6 +85,9 @@ TEST(Formats, C5_C6_OthersParsersReadEveryReport) {
   write(scratch, "allowed", allowed);
   write(scratch, "aborted", aborted);
   write(scratch, "closed", run::testing::healthy_closed());
+  run::Report search = run::testing::found_by_search();
+  search.steps[1].reason = testing::kHostile;
+  write(scratch, "search", search);
   write(scratch, "hostile", hostile_judged());
   write(scratch, "nothing", run::Report{});
   write(scratch, "no_data", run::testing::without_data());
@@ -92,7 +95,7 @@ TEST(Formats, C5_C6_OthersParsersReadEveryReport) {
   int status = -1;
   const std::string output = run_checks(scratch.path(""), status);
   EXPECT_EQ(status, 0) << output << kNeeds;
-  EXPECT_EQ(output, "100 checked\n") << kNeeds;
+  EXPECT_EQ(output, "110 checked\n") << kNeeds;
 }
 
 TEST(Formats, TheChecksCanFail) {
@@ -125,6 +128,7 @@ TEST(Formats, TheChecksCanFail) {
 TEST(Formats, Golden) {
   const run::Report report = judged();
   testing::expect_golden("report.md", to_markdown(report));
+  testing::expect_golden("adaptive.md", to_markdown(run::testing::found_by_search()));
   testing::expect_golden("report.junit.xml", to_junit(report));
   testing::expect_golden("report.hgrm", to_hgrm(report.total.response));
   testing::expect_golden("report.prom", to_prometheus(report));

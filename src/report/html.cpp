@@ -5,6 +5,7 @@
 #include "report/html_tables.hpp"
 #include "report/page.hpp"
 #include "report/run_charts.hpp"
+#include "report/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -225,7 +226,7 @@ std::string to_html(const Report& report) {
   const std::string body =
       cards({good_card(report), reached_card(report), tail_card(report), trust_card(report)}) +
       section("Thresholds", thresholds(report)) + section("What to know", reasons(report)) +
-      section("Latency", latency_html(report)) +
+      section("Steps", steps_html(report)) + section("Latency", latency_html(report)) +
       section("Charts", charts.empty() ? "" : "<div class=\"charts\">\n" + charts + "</div>\n") +
       section("All figures", tables_html(report)) + footer(report);
   return page(report.name.empty() ? report.target : report.name, subtitle(report), body);

@@ -57,7 +57,8 @@ TEST(HtmlReport, C5_C6_EveryPageIsValidAndInert) {
   int number = 0;
   for (const run::Report& report :
        {run::testing::healthy_open(), run::testing::healthy_closed(), run::testing::without_data(),
-        run::Report{}, judged(), an_hour(), testing::hostile(), testing::hostile_without_data()}) {
+        run::Report{}, judged(), run::testing::found_by_search(), an_hour(), testing::hostile(),
+        testing::hostile_without_data()}) {
     const auto path = scratch.path(std::to_string(++number) + ".html");
     std::ofstream(path) << to_html(report);
     command += " " + path.string();
@@ -137,6 +138,37 @@ TEST(HtmlReport, EveryChartHasItsTable) {
   EXPECT_EQ(times(html, "<summary>as a table</summary>"), 7U);
   EXPECT_TRUE(html.contains("<td>9 s to 10 s</td><td>&gt;= 2 s</td>"));
   EXPECT_EQ(times(html, "<p class=\"note\">10 s: rate 900/s"), 1U);
+}
+
+TEST(HtmlReport, ShowsTheStepsOfASearch) {
+  run::Report report = run::testing::found_by_search();
+  std::string html = to_html(report);
+  EXPECT_TRUE(html.contains("<p>1,000/s kept the thresholds, confirmed; 6 steps in 17 s</p>"));
+  EXPECT_EQ(times(html, "<tr><td>hold</td><td>1,000/s</td><td>yes</td>"), 3U);
+  // Half of the arrivals were under way at the end of the step.
+  EXPECT_TRUE(
+      html.contains("<tr><td>probe</td><td>2,000/s</td><td>no: p(99) &lt; 25ms: it is 992 "
+                    "ms</td><td>1,000/s</td>"));
+  EXPECT_EQ(times(html, "<p class=\"note\">1,000/s: the rate that was found</p>"), 2U);
+  // The four steps at 1,000/s are one point.
+  EXPECT_EQ(times(html, "<tr><td>1,000/s</td>"), 2U);
+  EXPECT_FALSE(to_html(judged()).contains("<h2>Steps</h2>"));
+
+  report.search->rate.reset();
+  for (run::StepReport& step : report.steps) step.response = {};
+  report.steps[0].reason = testing::kHostile;
+  report.steps[0].held = false;
+  html = to_html(report);
+  EXPECT_TRUE(html.contains("<p>no rate kept the thresholds;"));
+  EXPECT_FALSE(html.contains("the rate that was found") || html.contains("<script"));
+}
+
+TEST(HtmlReport, AStepsLowerBoundIsShownAsOne) {
+  run::Report report = run::testing::found_by_search();
+  report.steps[1].response.record_censored(30s, 1000);
+  const std::string html = to_html(report);
+  EXPECT_TRUE(html.contains("<td>&gt;= 30 s</td><td>&gt;= 30 s</td></tr>"));
+  EXPECT_TRUE(html.contains("orange bound"));
 }
 
 }  // namespace

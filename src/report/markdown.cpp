@@ -2,6 +2,7 @@
 
 #include "options/format.hpp"
 #include "report/escape.hpp"
+#include "report/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -20,10 +21,10 @@ using run::Report;
 constexpr std::size_t kMostEndpoints = 50;
 
 /// A table; rows are cells that are Markdown already.
-class Table {
+class Rows {
  public:
   /// The first column is text, all others are numbers, unless `texts`.
-  explicit Table(const std::vector<std::string>& head, bool texts = false) {
+  explicit Rows(const std::vector<std::string>& head, bool texts = false) {
     row(head);
     std::vector<std::string> rule(head.size(), texts ? ":--" : "--:");
     rule.front() = ":--";
@@ -38,7 +39,7 @@ class Table {
   std::string text_;
 };
 
-std::string section(std::string_view title, const Table& table) {
+std::string section(std::string_view title, const Rows& table) {
   return fmt::format("\n### {}\n\n{}", title, table.text());
 }
 
@@ -82,7 +83,7 @@ std::string error_text(const run::ErrorInfo& error) {
 
 std::string thresholds_text(const Report& report) {
   if (report.thresholds.empty()) return {};
-  Table table({"threshold", "result", "actual", "why"}, true);
+  Rows table({"threshold", "result", "actual", "why"}, true);
   for (const run::ThresholdResult& threshold : report.thresholds) {
     table.row({for_markdown(threshold.expr), threshold.passed ? "✅ passed" : "❌ failed",
                for_markdown(threshold.actual_text), for_markdown(threshold.reason)});
@@ -100,7 +101,7 @@ std::string latency_text(const Report& report) {
   std::vector<std::string> head{"latency"};
   for (const double p : report.percentiles) head.push_back("p" + options::number_text(p));
   head.insert(head.end(), {"mean", "max"});
-  Table table(head);
+  Rows table(head);
   const auto add = [&](std::string_view name, const Histogram& histogram) {
     std::vector<std::string> cells{std::string(name)};
     for (const double p : report.percentiles)
@@ -119,13 +120,27 @@ std::string latency_text(const Report& report) {
   return section("Latency", table);
 }
 
+// The rate that was found, and each step on the way there.
+std::string steps_text(const Report& report) {
+  if (report.steps.empty()) return {};
+  const Table steps = steps_table(report);
+  Rows table(steps.head);
+  for (const Row& row : steps.rows) {
+    std::vector<std::string> cells;
+    for (const std::string& cell : row) cells.push_back(for_markdown(cell));
+    table.row(cells);
+  }
+  const std::string found = found_text(report);
+  return section("Steps", table) + (found.empty() ? "" : "\n" + for_markdown(found) + "\n");
+}
+
 std::string rate_cell(std::optional<double> rate) {
   return rate ? format_number(*rate, 1) + "/s" : "n/a";
 }
 
 std::string books_text(const Report& report) {
   const kernel::Counts& counts = report.total.counts;
-  Table table({"requests", "count", "rate"});
+  Rows table({"requests", "count", "rate"});
   const auto add = [&](std::string_view name, std::uint64_t count, bool always) {
     if (always || count != 0)
       table.row({std::string(name), format_count(count),
@@ -153,7 +168,7 @@ std::string errors_text(const Report& report) {
   for (const auto& [name, count] : report.errors) classes.emplace_back(count, name);
   std::ranges::stable_sort(classes, std::greater<>{},
                            &std::pair<std::uint64_t, std::string>::first);
-  Table table({"error", "count", "for example"}, true);
+  Rows table({"error", "count", "for example"}, true);
   for (const auto& [count, name] : classes) {
     const auto sample = report.error_samples.find(name);
     table.row({for_markdown(name), format_count(count),
@@ -164,7 +179,7 @@ std::string errors_text(const Report& report) {
 
 std::string endpoints_text(const Report& report) {
   if (report.endpoints.size() < 2) return {};
-  Table table({"endpoint", "started", "failed", "p50", "p99", "max"});
+  Rows table({"endpoint", "started", "failed", "p50", "p99", "max"});
   const std::size_t shown = std::min(report.endpoints.size(), kMostEndpoints);
   for (std::size_t i = 0; i < shown; ++i) {
     const run::Endpoint& endpoint = report.endpoints[i];
@@ -195,8 +210,9 @@ std::string foot(const Report& report) {
 std::string to_markdown(const Report& report) {
   std::string text = headline_text(report) + load_line(report);
   if (report.error) return text + error_text(*report.error) + foot(report);
-  return text + reasons_text(report) + thresholds_text(report) + latency_text(report) +
-         books_text(report) + errors_text(report) + endpoints_text(report) + foot(report);
+  return text + reasons_text(report) + thresholds_text(report) + steps_text(report) +
+         latency_text(report) + books_text(report) + errors_text(report) + endpoints_text(report) +
+         foot(report);
 }
 
 }  // namespace onbeat::report

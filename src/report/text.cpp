@@ -2,6 +2,7 @@
 
 #include "options/format.hpp"
 #include "report/escape.hpp"
+#include "report/steps.hpp"
 
 #include <fmt/format.h>
 
@@ -223,24 +224,17 @@ run::NamedCounts what_failed(const Report& report) {
 void Screen::search() {
   if (!report_.search) return;
   const run::SearchReport& search = *report_.search;
-  std::string found = "no rate kept the thresholds";
-  if (search.rate)
-    found = options::format_rate(*search.rate) + " kept the thresholds" +
-            (search.converged ? ", confirmed" : "");
-  labelled("found", {found, fmt::format("{} steps in {}", format_count(report_.steps.size()),
-                                        format_duration(search.elapsed))});
-  line(fmt::format("{:<{}}{:>12}{:>10}{:>10}  {}", "step", kLabel, "rate", "p50", "p99", "held"));
+  labelled("found",
+           {found_text(report_), fmt::format("{} steps in {}", format_count(report_.steps.size()),
+                                             format_duration(search.elapsed))});
+  line(fmt::format("{:<{}}{:>12}{:>11}{:>11}  {}", "step", kLabel, "rate", "p50", "p99", "held"));
   const std::size_t first =
       report_.steps.size() > kMostSteps ? report_.steps.size() - kMostSteps : 0;
   for (std::size_t i = first; i < report_.steps.size(); ++i) {
     const run::StepReport& step = report_.steps[i];
-    const auto time = [&](double p) {
-      const auto value = run::shown_percentile(step.response, p, report_.tail_samples);
-      if (!value) return std::string(step.response.empty() ? "n/a" : "-");
-      return (step.response.percentile_is_lower_bound(p) ? ">=" : "") + format_duration(*value);
-    };
-    const std::string row = fmt::format(" {:<{}}{:>12}{:>10}{:>10}  ", step.kind, kLabel - 1,
-                                        options::format_rate(step.rate), time(50), time(99));
+    const std::string row = fmt::format(
+        " {:<{}}{:>12}{:>11}{:>11}  ", step.kind, kLabel - 1, options::format_rate(step.rate),
+        step_time(step, 50, report_.tail_samples), step_time(step, 99, report_.tail_samples));
     const std::string why = step.held ? "yes" : "no: " + for_terminal(step.reason);
     line(row + shortened(why, style_.width - std::min(row.size(), style_.width)));
   }
