@@ -147,6 +147,23 @@ TEST(ResponseParser, H7_TooShort) {
         << tail;
 }
 
+// What ends such a body is not known (RFC 9112, 6.1): it is no response, whatever follows.
+TEST(ResponseParser, H8_ATransferEncodingThatIsNoListOfCodings) {
+  const auto of = [](std::string_view codings) {
+    return parse_whole("HTTP/1.1 200 OK\r\nTransfer-Encoding: " + std::string(codings) +
+                           "\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+                       false, true);
+  };
+  for (const std::string_view bad : {"chunk: gzip, chunked", "gzip chunked", "chunked;q",
+                                     "chunked=1", "(chunked)", "gzip;q=1, chunked", "\"chunked\""})
+    EXPECT_EQ(of(bad).state, State::failed) << bad;
+  for (const std::string_view chunked : {"chunked", "gzip, chunked", ", x!y ,,\tCHUNKED ,"})
+    EXPECT_EQ(of(chunked).body, "x") << chunked;
+  // The end is that of the connection.
+  for (const std::string_view unknown : {"gzip", "chunked, gzip", ""})
+    EXPECT_EQ(of(unknown).body, "1\r\nx\r\n0\r\n\r\n") << unknown;
+}
+
 TEST(ResponseParser, H8_Garbage) {
   for (const std::string_view bytes :
        {"SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n",
