@@ -131,7 +131,7 @@ class BadInput(Suite):
 
     def test_C1_what_later_versions_bring(self):
         self.refused("--mode", "stepping", says=["not in this version"])
-        for command in ("run", "cache", "mqtt", "nats", "ws", "graphql", "serve", "compare"):
+        for command in ("run", "cache", "mqtt", "nats", "ws", "graphql", "serve"):
             with self.subTest(command=command):
                 result = onbeat.run(command)
                 self.assertEqual(result.returncode, 2)

@@ -5,6 +5,7 @@
 #include "cli/bench_compare_command.hpp"
 #include "cli/call_command.hpp"
 #include "cli/check_command.hpp"
+#include "cli/compare_command.hpp"
 #include "cli/console.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/fmt_command.hpp"
@@ -86,6 +87,8 @@ int run_command(const options::Command& command, const options::Arguments& argum
       return call_command(gathered.settings);
     case options::kBenchCompare:
       return bench_compare_command(gathered.settings);
+    case options::kCompare:
+      return compare_command(gathered.settings, arguments.positionals);
     case options::kProfiles:
       return profiles_command(gathered.settings);
     default:

@@ -120,7 +120,9 @@ class Walk {
       }
       value = args_[next_++];
     }
-    store(option, std::move(flag), value);
+    store(option, flag, value);
+    while (option.many && next_ < args_.size() && !args_[next_].starts_with('-'))
+      store(option, flag, args_[next_++]);
   }
 
   void store(const Option& option, std::string flag, std::string_view value) {

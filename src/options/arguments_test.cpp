@@ -65,6 +65,16 @@ TEST(Arguments, LettersTogether) {
   EXPECT_EQ(problems(parse("http", {"-kY", "u"}).problems), "error: -kY: unknown flag -Y\n");
 }
 
+TEST(Arguments, ManyValuesMayFollowOneFlag) {
+  for (const std::vector<std::string_view>& args :
+       {std::vector<std::string_view>{"a", "b", "--to", "c", "d", "--json"},
+        {"a", "b", "--to=c", "--to", "d", "--json"}}) {
+    const Arguments parsed = parse("compare", args);
+    EXPECT_EQ(problems(parsed.problems), "");
+    EXPECT_EQ(settings(parsed), (Texts{"to=c", "to=d", "json=true", "a", "b"}));
+  }
+}
+
 TEST(Arguments, RepeatableOptionsKeepTheirOrder) {
   EXPECT_EQ(settings(parse("http", {"u", "-H", "A: 1", "-HB: 2", "--header=C: =3"})),
             (Texts{"header=A: 1", "header=B: 2", "header=C: =3", "u"}));

@@ -107,6 +107,8 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return refusal(parse_seconds(text));
     case Kind::load_points:
       return refusal(parse_load_points(text));
+    case Kind::percent:
+      return refusal(parse_percent(text));
     case Kind::rate_profile:
       return refusal(parse_rate_profile(text));
     case Kind::percentiles:

@@ -61,9 +61,8 @@ constexpr std::array kForeign{
     ForeignFlag{"-host", "hey", "-H 'Host: ...'"},
 };
 
-constexpr std::array<std::string_view, 11> kLaterCommands{"run", "cache",   "mqtt",    "nats",
-                                                          "ws",  "graphql", "serve",   "agent",
-                                                          "new", "compare", "scenario"};
+constexpr std::array<std::string_view, 10> kLaterCommands{
+    "run", "cache", "mqtt", "nats", "ws", "graphql", "serve", "agent", "new", "scenario"};
 
 constexpr std::array kLaterOptions{
     LaterOption{"keepalive"},

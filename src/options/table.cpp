@@ -221,7 +221,7 @@ std::vector<Option> judging_rows() {
        .standard = "off",
        .help = "An invalid measurement does not give exit code 3",
        .group = Group::judging,
-       .commands = kLoading},
+       .commands = kLoading | kCompare},
       {.name = "limit",
        .value = "CHECK.LEVEL=X",
        .kind = Kind::limit,
@@ -262,7 +262,7 @@ std::vector<Option> output_rows() {
        .standard = "off",
        .help = "Print the report as JSON instead of text",
        .group = Group::output,
-       .commands = kLoading | kDoctor | kCheck | kReport},
+       .commands = kLoading | kDoctor | kCheck | kReport | kCompare},
       {.name = "stream",
        .value = "FILE",
        .kind = Kind::path,
@@ -314,7 +314,7 @@ std::vector<Option> output_rows() {
        .standard = "auto",
        .help = "Colours on the terminal",
        .group = Group::output,
-       .commands = kLoading | kDoctor | kReport,
+       .commands = kLoading | kDoctor | kReport | kCompare,
        .choices = {"auto", "always", "never"}},
       // Trying
       {.name = "calibrate",
@@ -398,7 +398,7 @@ const std::vector<Option>& rows() {
   static const std::vector<Option> kRows = [] {
     std::vector<Option> all;
     for (auto* part : {&load_rows, &schedule_rows, &http_rows, &bench_rows, &judging_rows,
-                       &output_rows, &source_rows, &target_rows, &other_rows}) {
+                       &output_rows, &source_rows, &target_rows, &compare_rows, &other_rows}) {
       std::vector<Option> more = (*part)();
       all.insert(all.end(), more.begin(), more.end());
     }
@@ -469,6 +469,16 @@ const std::vector<Command>& command_rows() {
                     "onbeat report run.ndjson --cut 5s --percentiles 99.5   # another cut"},
        .positional = "a report (--out json=FILE) or a stream (--stream FILE)",
        .most = 1},
+      {.id = kCompare,
+       .name = "compare",
+       .synopsis = "BASE... --to NEW... [options]",
+       .summary = "Compare runs by their JSON reports: what changed, how sure that is, and whether "
+                  "it is a regression",
+       .examples = {"onbeat compare base-*.json --to new-*.json   # exit code 1 on a regression",
+                    "onbeat compare base-*.json --to new-*.json --gate p99.9 --out "
+                    "markdown=diff.md   # another gate, a table for a CI summary"},
+       .positional = "a JSON report",
+       .most = 10'000},
       {.id = kProfiles,
        .name = "profiles",
        .synopsis = "[options]",

@@ -35,6 +35,7 @@ enum CommandSet : std::uint32_t {
   kExplain = 1U << 12,
   kCompletion = 1U << 13,
   kManual = 1U << 14,
+  kCompare = 1U << 15,
   kLoading = kHttp | kBench,  // what drives load
   kEvery = UINT32_MAX,
 };
@@ -73,6 +74,7 @@ enum class Kind : std::uint8_t {
   load_points,         // parse_load_points
   rate_profile,        // parse_rate_profile
   percentiles,         // parse_percentiles
+  percent,             // parse_percent
   cpu_list,            // parse_cpu_list
   tag,                 // parse_tag
   out,                 // parse_out with `choices` as formats
@@ -110,6 +112,7 @@ struct Option {
   std::vector<std::string_view> choices = {};
   std::vector<std::string_view> later_choices = {};  // planned, not in this version
   bool repeatable = false;
+  bool many = false;    // further values may follow the first, up to the next flag
   bool secret = false;  // its value may hold secrets: never quoted, logged or reported
   std::uint64_t lowest = 0, highest = UINT64_MAX;  // of a count
   /// Another name for it, as a flag and as a key: what BENCH sections call it.

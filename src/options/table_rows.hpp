@@ -16,6 +16,8 @@ std::vector<Option> schedule_rows();
 std::vector<Option> bench_rows();
 /// Request, connections, TLS, expectations.
 std::vector<Option> http_rows();
+/// Comparing runs.
+std::vector<Option> compare_rows();
 /// Where options come from besides the command line.
 std::vector<Option> source_rows();
 /// The built-in servers.

@@ -92,6 +92,7 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
                         {"rate", "1..5 over 3s", "1..5"},
                         {"max-rate", "10k", "1..5 over 3s"},
                         {"percentiles", "50,99", "100"},
+                        {"min-effect", "2.5%", "much"},
                         {"cpu-list", "0-3", "a"},
                         {"tag", "a=b", "a"},
                         {"out", "json=f", "pdf=f"},
