@@ -116,6 +116,11 @@ class BadInput(Suite):
                     self.refused(flag, text, says=[f"{flag}: "])
         self.refused("--limit", "lag_p99.nonsense=3", says=["--limit: "])
 
+    def test_a_threshold_on_an_endpoint_that_is_not_there(self):
+        for flag, rest in (("--threshold", ""), ("--abort-on", " over 1s")):
+            with self.subTest(flag=flag):
+                self.refused(flag, 'endpoint("other").p(99) < 1s' + rest, says=[f'{flag}: the run has no endpoint "other"'])
+
     def test_outputs(self):
         for text in ("pdf=x", "json", "json=", "=x"):
             with self.subTest(text=text):
@@ -465,6 +470,19 @@ class Outputs(Suite):
                     merged[value] = merged.get(value, 0) + count
         whole = dict(onbeat.decode_hdr(document["latency"]["response"]["hdr"]))
         self.assertEqual(merged, whole)
+
+    def test_stream_on_stdout_has_it_to_itself(self):
+        result = onbeat.run("http", TARGET.url, "--rate", "100", "-d", "300ms", "--quiet", "--stream", "-", *PATIENT)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        kinds = [json.loads(line)["type"] for line in result.stdout.splitlines()]
+        self.assertEqual((kinds[0], kinds[-1], kinds.count("report")), ("header", "report", 1))
+
+    def test_warnings_do_not_hinder(self):
+        words = ("http", TARGET.url, "-n", "10", "--threads", "1000", "-c", "1000", "--dry-run")
+        result = onbeat.run(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("warning: --threads: 1000 loops", result.stderr)
+        self.assertEqual(onbeat.run(*words, "--quiet").stderr, "")
 
     def test_quiet_says_nothing_but_the_report(self):
         loud = onbeat.run("http", TARGET.url, "-d", "1200ms", "-c", "1")

@@ -273,6 +273,9 @@ class Redirects(Rows):
             document = self.run_at(peer, "--redirects", "3", "-n", "1")
             self.assertEqual([r.target for r in peer.requests], ["/", "/x", "/xx", "/xxx"])
         self.assertEqual(document["codes"], {"302": 1})
+        # All that was exchanged for it counts.
+        self.assertEqual(document["bytes"]["received"],
+                         sum(len(response(b"", "302 Found", f"Location: /{'x' * n}")) for n in range(1, 5)))
         with HttpPeer(lambda r: response(b"", "302 Found", f"Location: {r.target}x")) as peer:
             self.run_at(peer, "-L", "-n", "1")
             self.assertEqual(len(peer.requests), 11)
@@ -355,6 +358,13 @@ class Breakdown(Rows):
         with HttpPeer() as peer:
             parts = self.run_at(peer, "--no-keepalive")["breakdown"]
             self.assertEqual(parts["connect"]["count"], 19)
+
+    def test_resolving_only_of_a_name(self):
+        with HttpPeer() as peer:
+            self.assertNotIn("dns", self.run_at(peer)["breakdown"])
+            port = peer.authority.rsplit(":", 1)[1]
+            document = onbeat.report(f"http://localhost:{port}/", "-n", "1", "-c", "1", "--allow-invalid")
+            self.assertEqual(document["breakdown"]["dns"]["count"], 1)
 
 
 if __name__ == "__main__":
