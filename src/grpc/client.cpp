@@ -210,7 +210,8 @@ void Call::judge_messages() noexcept {
 
 // What the server said wins; then what HTTP says; then how the transport ended.
 void Call::judge(const http::Exchange& exchange) noexcept {
-  if (exchange.error == NetError::none) {
+  // Bytes behind a whole response are the connection's fault, not the call's.
+  if (exchange.error == NetError::none || exchange.error == NetError::excess_data) {
     if (status_) {
       outcome_.status = *status_;
       outcome_.from_server = true;

@@ -400,6 +400,21 @@ TEST_F(Http2Client, APeerThatSpeaksGarbage) {
   EXPECT_EQ(peer_.ledger.open, 0U);
 }
 
+TEST_F(Http2Client, H2_BytesThatBelongToNoRequest) {
+  server_.on_request = [](Conversation& with, std::int32_t id) {
+    with.respond(id, "200", "whole");
+    with.raw(std::string(20, '!'));  // a frame that is too long
+  };
+  for (std::size_t i = 1; i <= 3; ++i) {
+    const Exchange exchange = one();
+    EXPECT_EQ(exchange.error, NetError::excess_data);
+    EXPECT_EQ(exchange.status, 200);
+    EXPECT_EQ(conversation(i).goaway_received, NGHTTP2_FRAME_SIZE_ERROR);
+    EXPECT_EQ(peer_.ledger.opened, i);
+  }
+  EXPECT_EQ(peer_.ledger.open, 0U);
+}
+
 TEST_F(Http2Client, AnIdleConnectionThatThePeerClosed) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(one().error, NetError::none);

@@ -201,6 +201,7 @@ void Http2Session::ready() noexcept {
 
 void Http2Session::receive() noexcept {
   connection_.reading_ = true;
+  whole_ = nullptr;
   while (!dead_) {
     const auto buffer = loop_.scratch();
     const auto result = transport_->read_some(buffer);
@@ -224,6 +225,9 @@ void Http2Session::receive() noexcept {
         session_, reinterpret_cast<const std::uint8_t*>(buffer.data()), result.bytes);
     if (taken < 0) die(NetError::protocol, 0);
   }
+  // A violation comes out when nghttp2 has the GOAWAY sent: before anybody goes on to use this.
+  if (!dead_) flush();
+  if (violated_ && whole_ != nullptr) whole_->exchange_.error = NetError::excess_data;
   connection_.reading_ = false;
 }
 
@@ -323,8 +327,13 @@ void Http2Session::on_response_frame(const nghttp2_frame_hd& head) noexcept {
   if (stream->sent_all_) return;  // nghttp2 closes it now
   // The response is whole before the request is: the rest of that is of no use (RFC 9113, 8.1).
   reset(*stream, NGHTTP2_NO_ERROR);
+  succeeded(*stream);
+}
+
+void Http2Session::succeeded(Http2Stream& stream) noexcept {
   served_ = true;
-  connection_.end(*stream, NetError::none);
+  whole_ = &stream;
+  connection_.end(stream, NetError::none);
 }
 
 // False: the header is too large.
@@ -374,10 +383,7 @@ void Http2Session::on_close(Http2Stream* stream, std::uint32_t code) noexcept {
   if (reading_ == stream) reading_ = nullptr;
   streams_.remove(*stream);
   stream->session_ = nullptr;
-  if (stream->complete_) {
-    served_ = true;
-    return connection_.end(*stream, NetError::none);
-  }
+  if (stream->complete_) return succeeded(*stream);
   const bool refused = code == NGHTTP2_REFUSED_STREAM;
   if (!stream->headers_sent_)
     return connection_.not_processed(*stream, NetError::none, 0, !closed_by_peer_);

@@ -72,6 +72,7 @@ class Http2Session final : private net::Waiter {
   [[nodiscard]] bool on_header(Http2Stream& stream, std::string_view name,
                                std::string_view value) noexcept;
   void on_data(Http2Stream& stream, std::string_view bytes) noexcept;
+  void succeeded(Http2Stream& stream) noexcept;
   void on_close(Http2Stream* stream, std::uint32_t code) noexcept;
   void on_sent(const nghttp2_frame_hd& head) noexcept;
   [[nodiscard]] ssize_t read_body(Http2Stream& stream, std::span<std::uint8_t> into,
@@ -101,6 +102,7 @@ class Http2Session final : private net::Waiter {
   std::string out_;  // from out_at_ on to be written
   std::size_t out_at_ = 0;
   Http2Stream* reading_ = nullptr;  // whose header block is being read
+  Http2Stream* whole_ = nullptr;    // whose response has ended last, while it is being read
   std::uint64_t reads_ = 0;
   Instant read_stamp_{};  // of this read, once somebody has asked
   Instant last_received_{};
