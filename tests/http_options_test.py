@@ -186,6 +186,15 @@ class Endpoints(Options):
         self.assertEqual(again, direct)
 
 
+    def test_print_curl_says_what_it_leaves_out(self):
+        printed = onbeat.run("http", "https://h/{{seq()}}", "http://h/b", "--print-curl", "--server-name", "x",
+                             "--expect-status", "200")
+        self.assertEqual((printed.returncode, printed.stdout.count("\n")), (0, 2), printed.stderr)
+        for left_out in ("the first of 2 requests", "templates stand as they are written",
+                         "curl has nothing like --server-name", "curl has nothing like --expect-status"):
+            self.assertIn(left_out, printed.stderr)
+
+
 class Connections(Options):
     def test_connect_timeout(self):
         # A backlog that is full: the kernel does not answer a further SYN.
@@ -482,10 +491,30 @@ class Templates(Options):
                     self.run_at(peer.url + "{{u.id}}", "--data", f"u={path}", "-H", "X: {{u.name}}", "-n", "3")
                     self.assertEqual({(r.target, r.field("X")) for r in peer.requests}, {("/1", "a b")})
 
+    def test_rows_in_shuffled_order(self):
+        with HttpPeer() as peer, onbeat.folder() as folder:
+            path = pathlib.Path(folder) / "user.csv"
+            path.write_text("id\n" + "".join(f"{number}\n" for number in range(20)))
+            for order in ("sequential", "random"):
+                self.run_at(peer.url + order + "/{{user.id}}", "--data", f"{path},order={order}", "-n", "40")
+            def rows(order):
+                return [int(r.target.rpartition("/")[2]) for r in peer.requests if r.target.startswith(f"/{order}/")]
+            self.assertEqual(rows("sequential"), [*range(20), *range(20)])
+            first, second = rows("random")[:20], rows("random")[20:]
+        self.assertEqual((sorted(first), sorted(second)), ([*range(20)], [*range(20)]))
+        self.assertNotIn([*range(20)], (first, second))
+        self.assertNotEqual(first, second)
+
+    def test_a_file_that_is_not_there(self):
+        result = onbeat.run("http", "http://127.0.0.1:1/{{user.id}}", "--data", "user=/absent.csv", "-n", "1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("error: --data: /absent.csv: No such file", result.stderr)
+        self.assertNotIn("unknown variable", result.stderr)
+
     def test_a_variable_that_is_not_there(self):
         result = onbeat.run("http", "http://127.0.0.1:1/{{user.id}}", "-n", "1")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("user.id", result.stderr)
+        self.assertIn('error: URL: unknown variable "user.id"', result.stderr)
 
     def test_a_value_cannot_break_out(self):
         with HttpPeer() as peer, onbeat.folder() as folder:

@@ -185,6 +185,8 @@ class Keeping(Rows):
             # Two workers, each with a connection of its own to each of them.
             self.assertEqual((one.accepted, other.accepted), (2, 2))
             self.assertEqual(document["connections"]["by_address"], {one.authority: 2, other.authority: 2})
+            check = {check["name"]: check for check in document["verdict"]["checks"]}["connections"]
+            self.assertEqual((check["status"], check["actual"]), ("ok", "4 (2 for each host) open"))
 
     def test_H19_100_of_1000(self):
         with onbeat.Target("--fault", "refuse:beyond=100") as target:

@@ -85,7 +85,7 @@ class Verifying(Tls):
             for words, says in ((("--cacert", "/absent.pem"), "No such file"),
                                 (("--cacert", self.file("ca", "key")), "no certificate"),
                                 (("--cert", self.file("client"), "--key", self.file("server", "key")), "mismatch"),
-                                (("--cert", self.file("client")), "key"), (("--ciphers", "NONSENSE"), "cipher")):
+                                (("--cert", self.file("client")), "no key in the certificate's file"), (("--ciphers", "NONSENSE"), "cipher")):
                 with self.subTest(words=words):
                     result = onbeat.run("http", nginx.url, *words, "-n", "1")
                     self.assertEqual(result.returncode, 2, result.stdout + result.stderr)

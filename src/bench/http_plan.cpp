@@ -100,9 +100,18 @@ void Maker::make(std::uint64_t seed) {
 void Maker::open_data(std::uint64_t seed) {
   scope_.environment = options::system_surroundings().environment;
   for (const options::DataFile& file : plan_.options.data) {
-    auto source = document::DataSource::open({.path = file.path, .name = file.name, .seed = seed});
+    using document::RowOrder;
+    auto source =
+        document::DataSource::open({.path = file.path,
+                                    .name = file.name,
+                                    .order = file.random ? RowOrder::random : RowOrder::sequential,
+                                    .seed = seed});
     if (!source) {
-      problems_.insert(problems_.end(), source.error().begin(), source.error().end());
+      for (Problem& problem : source.error()) {
+        // A place within the file says enough by itself.
+        if (problem.where == file.path) problem.where = file.origin + ": " + file.path;
+        problems_.push_back(std::move(problem));
+      }
       scope_.unread.push_back(file.name.empty() ? std::filesystem::path(file.path).stem().string()
                                                 : file.name);
       continue;
@@ -182,7 +191,9 @@ void Maker::compile(HttpItem& item, const options::HttpEndpoint& endpoint,
     auto result = document::Template::compile(text, place, scope_);
     if (result) return std::move(*result);
     for (const options::GrammarError& error : result.error())
-      problems_.push_back({.where = fmt::format("{} ({})", endpoint.origin, what),
+      problems_.push_back({.where = endpoint.origin == what
+                                        ? endpoint.origin
+                                        : fmt::format("{} ({})", endpoint.origin, what),
                            .message = error.message,
                            .hint = error.hint,
                            .text = place == Place::target ? std::string(text) : "",
@@ -255,7 +266,11 @@ void Maker::check_transport() {
       [](const options::HttpEndpoint& endpoint) { return endpoint.url.starts_with("https:"); });
   if (!tls && options.redirects == 0) return;
   if (auto context = net::TlsContext::make(tls_options(options.tls, options.tls.alpn)); !context)
-    problems_.push_back({.where = "TLS", .message = context.error(), .hint = {}, .text = {}});
+    problems_.push_back(
+        {.where = "TLS",
+         .message = context.error(),
+         .hint = context.error().starts_with("no key in") ? "--key FILE, or both in one file" : "",
+         .text = {}});
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ class HttpCommand {
   bool prepare();
   run::PlanNeeds plan_needs(std::size_t addresses) const;
   void calibrate(options::HttpOptions& http, std::vector<Problem>& errors);
+  [[nodiscard]] std::vector<Problem> not_in_curl(const options::HttpOptions& http) const;
   void check_endpoints(const options::HttpOptions& http, std::vector<Problem>& errors) const;
   void open_outputs(std::vector<Problem>& errors);
   int dry_run();
@@ -132,6 +133,21 @@ void HttpCommand::calibrate(options::HttpOptions& http, std::vector<Problem>& er
   http.connect_to = {{.to_host = "127.0.0.1", .to_port = built_in_->address().port()}};
 }
 
+// What the printed command does not hold.
+std::vector<Problem> HttpCommand::not_in_curl(const options::HttpOptions& http) const {
+  std::vector<Problem> warnings;
+  const auto warn = [&warnings](std::string message) {
+    warnings.push_back(
+        {.where = "--print-curl", .message = std::move(message), .hint = {}, .text = {}});
+  };
+  if (http.endpoints.size() > 1)
+    warn(fmt::format("the first of {} requests", options::format_count(http.endpoints.size())));
+  if (curl_.contains("{{")) warn("templates stand as they are written");
+  for (const std::string& name : options::without_curl(settings_))
+    warn("curl has nothing like " + name);
+  return warnings;
+}
+
 // Reads everything, and shows everything that is wrong with it.
 bool HttpCommand::prepare() {
   auto built = options::build_load_options(command_, settings_, http_vocabulary());
@@ -144,6 +160,7 @@ bool HttpCommand::prepare() {
   print_curl_ = http.options.print_curl;
   if (print_curl_ && errors.empty()) {
     curl_ = options::curl_text(http.options, http.options.endpoints.front());
+    if (!options_.quiet) show(not_in_curl(http.options), "warning");
     return true;
   }
   if (options_.calibrate) calibrate(http.options, errors);

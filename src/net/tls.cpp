@@ -319,7 +319,8 @@ std::expected<std::unique_ptr<TlsContext>, std::string> TlsContext::make(
     return failed("certificate " + options.certificate);
   const std::string& key = options.key.empty() ? options.certificate : options.key;
   if (!key.empty() && SSL_CTX_use_PrivateKey_file(raw, key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return failed("key " + key);
+    return failed(key == options.certificate ? "no key in the certificate's file " + key
+                                             : "key " + key);
   if (!options.ca_file.empty()) {
     if (SSL_CTX_load_verify_locations(raw, options.ca_file.c_str(), nullptr) != 1)
       return failed("CA file " + options.ca_file);

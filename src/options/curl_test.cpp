@@ -190,6 +190,27 @@ TEST(CurlText, TheWayBack) {
             "'h:80:127.0.0.1,[::1]' --connect-timeout 5 -k\n");
 }
 
+TEST(CurlText, VersionsSessionsAndCiphers) {
+  const auto text = [](HttpVersion version, std::string url) {
+    HttpOptions options;
+    options.version = version;
+    return curl_text(options, {.url = std::move(url), .method = "GET"});
+  };
+  using enum HttpVersion;
+  EXPECT_EQ(text(http1, "https://h/"), "curl https://h/ --connect-timeout 5 --http1.1\n");
+  EXPECT_EQ(text(http2, "https://h/"), "curl https://h/ --connect-timeout 5 --http2\n");
+  EXPECT_EQ(text(http2, "http://h/"),
+            "curl http://h/ --connect-timeout 5 --http2-prior-knowledge\n");
+  EXPECT_EQ(text(automatic, "https://h/"), "curl https://h/ --connect-timeout 5\n");
+  HttpOptions options;
+  options.keep_alive = false;
+  options.tls.new_session = true;
+  options.tls.ciphers = "TLS_AES_128_GCM_SHA256";
+  EXPECT_EQ(curl_text(options, {.url = "h", .method = "GET"}),
+            "curl h -H 'Connection: close' --connect-timeout 5 --tls13-ciphers "
+            "TLS_AES_128_GCM_SHA256 --no-sessionid\n");
+}
+
 TEST(CurlText, MethodOnlyWhereItIsNotCurlsOwn) {
   const auto text = [](std::string method, std::optional<std::string> body) {
     return curl_text({}, {.url = "h", .method = std::move(method), .body = std::move(body)});

@@ -35,6 +35,7 @@ class Writer {
     body();
     connection();
     tls();
+    version();
     return text_ + "\n";
   }
 
@@ -71,6 +72,7 @@ class Writer {
       flag("--max-redirs", std::to_string(options_.redirects));
     }
     if (options_.decompress) flag("--compressed");
+    if (!options_.keep_alive) flag("-H", "Connection: close");
   }
 
   void body() {
@@ -111,7 +113,16 @@ class Writer {
     if (tls.key != tls.certificate) flag("--key", tls.key);
     if (!tls.min_version.empty()) flag("--tlsv" + tls.min_version);
     flag("--tls-max", tls.max_version);
-    flag("--ciphers", tls.ciphers);
+    flag(tls.ciphers.starts_with("TLS_") ? "--tls13-ciphers" : "--ciphers", tls.ciphers);
+    if (tls.new_session) flag("--no-sessionid");
+  }
+
+  // Over TLS curl leaves the choice to the server, else it speaks HTTP/1.1.
+  void version() {
+    const bool secure = endpoint_.url.starts_with("https:");
+    if (options_.version == HttpVersion::http1 && secure) flag("--http1.1");
+    if (options_.version == HttpVersion::http2)
+      flag(secure ? "--http2" : "--http2-prior-knowledge");
   }
 
   const HttpOptions& options_;
@@ -123,6 +134,16 @@ class Writer {
 
 std::string curl_text(const HttpOptions& options, const HttpEndpoint& endpoint) {
   return Writer(options, endpoint).run();
+}
+
+std::vector<std::string> without_curl(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const std::string_view name :
+       {"server-name", "alpn", "requests-per-connection", "pipeline", "streams", "window",
+        "connection-window", "max-frame-size", "header-table-size", "encoder-header-table-size",
+        "max-header-list", "expect-status", "expect-header", "expect-body"})
+    if (settings.has(name)) names.push_back(fmt::format("--{}", name));
+  return names;
 }
 
 }  // namespace onbeat::options

@@ -286,6 +286,16 @@ Parsing<std::string> parse_user(std::string_view text) {
 }
 
 Parsing<DataFile> parse_data_file(std::string_view text) {
+  constexpr std::string_view kOrder = ",order=";
+  if (const auto at = text.rfind(kOrder); at != std::string_view::npos) {
+    const std::string_view order = text.substr(at + kOrder.size());
+    if (order != "random" && order != "sequential") {
+      return Scanner::fail_at(at + kOrder.size(), "no order of rows", "sequential or random");
+    }
+    auto file = parse_data_file(text.substr(0, at));
+    if (file) file->random = order == "random";
+    return file;
+  }
   const auto equals = text.find('=');
   const std::string_view before = up_to(text, equals);
   Scanner scan(before);
@@ -293,7 +303,7 @@ Parsing<DataFile> parse_data_file(std::string_view text) {
       equals != std::string_view::npos && scan.name().size() == before.size() && !before.empty();
   const std::string_view path = named ? text.substr(equals + 1) : text;
   if (path.empty()) return Scanner::fail_at(text.size(), "the file is missing", "[NAME=]FILE");
-  if (named) return DataFile{std::string(before), std::string(path)};
+  if (named) return DataFile{.name = std::string(before), .path = std::string(path)};
   std::string_view stem = path.substr(path.rfind('/') + 1);
   stem = up_to(stem, stem.find('.', 1));
   Scanner stem_scan(stem);
@@ -301,7 +311,7 @@ Parsing<DataFile> parse_data_file(std::string_view text) {
     return Scanner::fail_at(0, "the file's name cannot be that of a variable",
                             "give one: NAME=FILE");
   }
-  return DataFile{std::string(stem), std::string(path)};
+  return DataFile{.name = std::string(stem), .path = std::string(path)};
 }
 
 Parsing<FormPart> parse_form_part(std::string_view text) {

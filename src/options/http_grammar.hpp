@@ -77,9 +77,12 @@ Parsing<std::string> parse_field_value(std::string_view text);
 struct DataFile {
   std::string name;  // as in {{name.column}}
   std::string path;
+  bool random = false;  // rows in shuffled order; each once before any comes again
+  std::string origin;   // for messages: "--data", "load.yaml:5:7"; set by who reads the settings
   bool operator==(const DataFile&) const = default;
 };
-/// "NAME=FILE", or "FILE", whose name is that without its folder and ending.
+/// "NAME=FILE", or "FILE", whose name is that without its folder and ending; both perhaps with
+/// ",order=random" or ",order=sequential" behind them.
 Parsing<DataFile> parse_data_file(std::string_view text);
 
 /// One part of a multipart/form-data body.

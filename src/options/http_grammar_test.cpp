@@ -97,9 +97,18 @@ TEST(UserGrammar, NeedsAPassword) {
 }
 
 TEST(DataFileGrammar, NamedByItselfOrByTheFile) {
-  EXPECT_EQ(parse_data_file("users=data/all.csv"), (DataFile{"users", "data/all.csv"}));
-  EXPECT_EQ(parse_data_file("data/users.csv.gz"), (DataFile{"users", "data/users.csv.gz"}));
-  EXPECT_EQ(parse_data_file("./a=b/user.csv"), (DataFile{"user", "./a=b/user.csv"}));
+  EXPECT_EQ(parse_data_file("users=data/all.csv"),
+            (DataFile{.name = "users", .path = "data/all.csv"}));
+  EXPECT_EQ(parse_data_file("data/users.csv.gz"),
+            (DataFile{.name = "users", .path = "data/users.csv.gz"}));
+  EXPECT_EQ(parse_data_file("./a=b/user.csv"),
+            (DataFile{.name = "user", .path = "./a=b/user.csv"}));
+  EXPECT_EQ(parse_data_file("u=a,b.csv,order=random"),
+            (DataFile{.name = "u", .path = "a,b.csv", .random = true}));
+  EXPECT_EQ(parse_data_file("user.csv,order=sequential"),
+            (DataFile{.name = "user", .path = "user.csv"}));
+  EXPECT_EQ(refusal(parse_data_file("u.csv,order=Random")), "13: no order of rows");
+  EXPECT_EQ(refusal(parse_data_file("u=,order=random")), "3: the file is missing");
   EXPECT_EQ(refusal(parse_data_file("users=")), "7: the file is missing");
   EXPECT_EQ(refusal(parse_data_file("2024-users.csv")),
             "1: the file's name cannot be that of a variable");

@@ -178,7 +178,13 @@ class HttpBuilder {
   }
 
   void read_data() {
-    read_all("data", parse_data_file, options_.data);
+    const std::vector<std::string> texts = settings_.all("data");
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      auto file = parse_data_file(texts[i]);
+      if (!file) continue;
+      file->origin = origin("data", i);
+      options_.data.push_back(std::move(*file));
+    }
     std::map<std::string, int> names;
     for (const DataFile& file : options_.data) {
       if (++names[file.name] == 2) {

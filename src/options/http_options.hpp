@@ -95,5 +95,7 @@ BuiltHttp build_http_options(const Settings& settings, const Surroundings& surro
 
 /// The curl command that sends the request of `endpoint`, quoted for a shell, secrets included.
 std::string curl_text(const HttpOptions& options, const HttpEndpoint& endpoint);
+/// Flags of a request or its connection that are set and for which curl has no words.
+std::vector<std::string> without_curl(const Settings& settings);
 
 }  // namespace onbeat::options

@@ -221,7 +221,8 @@ TEST(HttpOptions, EachOptionHasItsPlace) {
   EXPECT_EQ(options.expect_status, (std::vector<StatusRange>{{200, 299}}));
   EXPECT_EQ(options.expect_headers, (std::vector<HeaderExpectation>{{"A", "b"}}));
   EXPECT_EQ(options.expect_body, "ok");
-  EXPECT_EQ(options.data, (std::vector<DataFile>{{"user", "user.csv"}}));
+  EXPECT_EQ(options.data,
+            (std::vector<DataFile>{{.name = "user", .path = "user.csv", .origin = "--data"}}));
   EXPECT_TRUE(options.print_curl);
   const HttpOptions others = build({"u", "--no-keepalive", "-k", "--redirects", "3", "-L", "--cert",
                                     "c", "--unix-socket", "/s"})

@@ -26,8 +26,8 @@ std::vector<Option> request_rows() {
        .kind = Kind::path,
        .standard = "none",
        .help = "A file of requests: blocks of 'METHOD [N=]URL', header lines and '@BODYFILE', "
-               "URLs alone, or JSON lines with url, method, header, body, name, weight; - is "
-               "standard input",
+               "URLs alone, or JSON lines with url, method, name, weight, header and one of body "
+               "(base64), body_text, body_file; - is standard input",
        .group = Group::http,
        .commands = kHttp,
        .family = "url"},
@@ -100,7 +100,7 @@ std::vector<Option> request_rows() {
        .kind = Kind::data_file,
        .standard = "none",
        .help = "Rows (CSV, TSV, NDJSON) for {{NAME.COLUMN}} in URL, headers and body (repeatable); "
-               "NAME is the file's without one",
+               "NAME is the file's without one; ,order=random behind it shuffles the rows",
        .group = Group::http,
        .commands = kHttp,
        .repeatable = true},

@@ -3,6 +3,7 @@
 #include "options/format.hpp"
 #include "report/escape.hpp"
 #include "report/steps.hpp"
+#include "run/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -391,12 +392,8 @@ void Screen::resources() {
   } else {
     parts.push_back(fmt::format("{} workers", format_count(report_.concurrency)));
   }
-  parts.push_back(
-      connections.asked == 0
-          ? fmt::format("connections {}, reopened {}", format_count(connections.open_peak),
-                        format_count(connections.reopened))
-          : fmt::format("connections {} of {}, reopened {}", format_count(connections.open_peak),
-                        format_count(connections.asked), format_count(connections.reopened)));
+  parts.push_back(fmt::format("connections {}, reopened {}", run::connections_text(connections),
+                              format_count(connections.reopened)));
   labelled("in flight", parts);
   if (const auto& samples = report_.samples) {
     std::vector<std::string> kept{fmt::format("{} kept, one of {}", format_count(samples->kept),

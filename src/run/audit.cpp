@@ -1,6 +1,7 @@
 #include "run/audit.hpp"
 
 #include "options/format.hpp"
+#include "run/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -383,8 +384,7 @@ void Auditor::connections() {
   if (connections.asked == 0) return not_applicable("connections");
   const double share =
       ratio(static_cast<double>(connections.open_peak), static_cast<double>(connections.asked));
-  const std::string open = fmt::format("{} of {} open", format_count(connections.open_peak),
-                                       format_count(connections.asked));
+  const std::string open = connections_text(connections) + " open";
   check("connections", share < limits_.connections ? State::degraded : State::ok, open,
         percent(limits_.connections));
   because(fmt::format("Not all connections that were asked for could be opened: {}.", open),

@@ -411,6 +411,8 @@ TEST(Audit, H19_ConnectionsOpenAgainstAsked) {
   EXPECT_EQ(state_of(report, "connections"), State::degraded);
   report.connections.open_peak = 100;
   EXPECT_THAT(reason_of(audit(report), "connections")->message, HasSubstr("100 of 1,000 open"));
+  report.connections.open_peak = 2'000;  // those of two hosts
+  EXPECT_EQ(find(audit(report), "connections").actual, "2,000 (1,000 for each host) open");
 }
 
 TEST(Audit, LittlesLawNeedsFivePercentAndFourErrors) {

@@ -1,7 +1,10 @@
 #include "run/figures.hpp"
 
+#include "options/format.hpp"
 #include "run/series.hpp"
 #include "run/workload.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -50,6 +53,15 @@ Connections connections_of(const std::vector<std::string>& counters, const kerne
   connections.closed_by_peer = at(total, 5);
   connections.reset = at(total, 6);
   return connections;
+}
+
+std::string connections_text(const Connections& connections) {
+  using options::format_count;
+  std::string text = format_count(connections.open_peak);
+  if (connections.asked == 0) return text;
+  if (connections.open_peak > connections.asked)
+    return fmt::format("{} ({} for each host)", text, format_count(connections.asked));
+  return fmt::format("{} of {}", text, format_count(connections.asked));
 }
 
 NamedCounts sources_of(const std::vector<std::string>& counters, const kernel::Interval& total) {

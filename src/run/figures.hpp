@@ -22,6 +22,10 @@ void name_figures(Report& report, const kernel::Names& names,
                                          const kernel::Interval& total,
                                          const kernel::Interval& before);
 
+/// "7 of 10": the most that were open, of those asked for; "4 (2 for each host)" when there are
+/// several hosts, for connections are asked for at each; "31" when they open as needed.
+[[nodiscard]] std::string connections_text(const Connections& connections);
+
 /// What a workload that reads data has counted.
 [[nodiscard]] NamedCounts sources_of(const std::vector<std::string>& counters,
                                      const kernel::Interval& total);
