@@ -123,6 +123,40 @@ class PriorKnowledge(Http2):
                                    "x" * 30_000, "-n", "20", "-c", "4")
         self.all_ok(document, 20)
 
+    def test_settings_are_told(self):
+        told = []
+
+        def take(connection):
+            data = b""
+            while len(data) < 33 or len(data) < 33 + int.from_bytes(data[24:27], "big"):  # the preface and a frame's head
+                more = connection.recv(1000)
+                if not more:
+                    return
+                data += more
+            told.append(data)
+        with onbeat.Server(take) as peer:
+            onbeat.run("http", peer.url, *H2, "--header-table-size", "8KiB", "--window", "1MiB", "--max-frame-size", "32KiB",
+                       "--max-header-list", "16KiB", "-n", "1", "-c", "1")
+        self.assertTrue(told[0].startswith(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+        self.assertEqual(told[0][27], 4)  # SETTINGS (RFC 9113, 6.5)
+        entries = told[0][33:33 + int.from_bytes(told[0][24:27], "big")]
+        self.assertEqual({int.from_bytes(entries[i:i + 2], "big"): int.from_bytes(entries[i + 2:i + 6], "big")
+                          for i in range(0, len(entries), 6)}, {1: 8192, 2: 0, 4: 1 << 20, 5: 32768, 6: 16384})
+
+    def test_the_largest_header_of_a_response(self):
+        with onbeat.Target() as target:
+            document = self.run_at(target.url, *H2, "--max-header-list", "20", "-n", "5", code=4)
+            self.assertEqual(document["errors"], {"protocol": 5})
+            self.all_ok(self.run_at(target.url, *H2, "--max-header-list", "2KiB", "-n", "5"), 5)
+
+    def test_the_table_that_compresses_headers(self):
+        words = (*H2, "-n", "50", "-c", "1", "-H", "X: " + "x" * 500)
+        with onbeat.Target() as target:
+            with_table, without = (self.run_at(target.url, *words, "--encoder-header-table-size", size)["bytes"]["sent"]
+                                   for size in ("4KiB", "0"))
+        # Huffman's code makes 7 bits of an "x". With the table it is sent once.
+        self.assertGreater(without - with_table, 49 * 400)
+
     def test_a_server_of_http1(self):
         def refuse(connection):
             connection.recv(1000)
