@@ -1,55 +1,15 @@
 // The hot path on the real loop against the real target: once warm, a request allocates nothing.
 #include "bench/http_load.hpp"
-#include "kernel/allocation_count.hpp"
-#include "net/epoll_loop.hpp"
-#include "run/load_loop.hpp"
+#include "counted_run.hpp"
 #include "target/target_server.hpp"
-#include <onbeat/kernel/recorder.hpp>
 
 #include <gtest/gtest.h>
-
-#include <future>
-#include <thread>
 
 namespace onbeat {
 namespace {
 
 using namespace std::chrono_literals;
-using kernel::Duration;
-using kernel::Instant;
 using kernel::Model;
-
-constexpr std::uint64_t kWarm = 20'000;
-constexpr std::uint64_t kCounted = 100'000;
-constexpr std::uint64_t kRequests = kWarm + kCounted + 10'000;
-
-/// Reads the allocations of the loop's thread when so many units have been started.
-class Probe final : public net::Timer {
- public:
-  Probe(net::Loop& loop, run::LoadLoop& load) : loop_(loop), load_(load) {}
-  void arm() { loop_.timers().arm(*this, loop_.now() + 1ms); }
-
-  std::uint64_t from = 0, to = 0;  // units
-  std::uint64_t allocations = 0;
-
- private:
-  void on_timer(Instant now) noexcept override {
-    const std::uint64_t started = load_.driver().counts().started;
-    const std::uint64_t so_far = kernel::allocations_of_this_thread();
-    if (from == 0 && started >= kWarm) {
-      from = started;
-      allocations = so_far;
-    } else if (from != 0 && started >= from + kCounted) {
-      to = started;
-      allocations = so_far - allocations;
-      return;
-    }
-    loop_.timers().arm(*this, now + 1ms);
-  }
-
-  net::Loop& loop_;
-  run::LoadLoop& load_;
-};
 
 class HotPath : public testing::Test {
  protected:
@@ -62,52 +22,20 @@ class HotPath : public testing::Test {
     plan_.samples = &samples_;
   }
 
-  // Runs all requests with so many connections; the intervals are collected on this thread, as in
-  // every run.
-  void run(run::Phase phase, std::uint32_t connections) {
-    net::EpollLoop loop;
-    run::LoadLoop load(loop, 0);
-    bench::HttpWorkload workload(load, plan_);
-    load.set_workload(workload);
-    Probe probe(loop, load);
-    phase.driver.workers = connections;
+  CountedRun run(run::Phase phase) {
     phase.shape = {.open = phase.driver.model != Model::closed,
                    .histograms = {"turn", "connect", "tls", "first_byte", "body"},
                    .counters = plan_.counters()};
-    phase.interval = 50ms;
-    std::promise<void> begun, ended;
-    std::thread thread([&] { loop.run(); });
-    loop.post([&] {
-      load.connect(connections, [&] {
-        loop.post([&] {
-          load.begin(phase, loop.now() + 1ms, [&] { ended.set_value(); });
-          probe.arm();
-          begun.set_value();
-        });
-      });
+    const CountedRun ran = run_counted(std::move(phase), 64, [&](run::LoadLoop& load) {
+      return std::make_unique<bench::HttpWorkload>(load, plan_);
     });
-    begun.get_future().wait();
-    auto end = ended.get_future();
-    kernel::Interval all;
-    const auto collect = [&] {
-      kernel::Interval part;
-      if (load.recorder().collect(part)) all.merge_next(part);
-      if (phase.samples == nullptr) return;
-      std::vector<run::LoggedSample> samples;
-      phase.samples->take(samples);
-      logged_ += samples.size();
-    };
-    while (end.wait_for(10ms) != std::future_status::ready) collect();
-    loop.post([&] { load.close(); });
-    loop.stop();
-    thread.join();
-    EXPECT_EQ(load.driver().counts().started, kRequests);
-    EXPECT_GE(all.counts.ok, kWarm) << "the intervals were not handed over";
-    ASSERT_GE(probe.to, probe.from + kCounted);
-    EXPECT_EQ(probe.allocations, 0u) << "in " << probe.to - probe.from << " requests";
+    EXPECT_EQ(ran.started, kUnits);
+    EXPECT_GE(ran.all.counts.ok, kWarmUnits) << "the intervals were not handed over";
+    EXPECT_GE(ran.counted, kCountedUnits);
+    EXPECT_EQ(ran.allocations, 0u) << "in " << ran.counted << " requests";
+    return ran;
   }
 
-  std::uint64_t logged_ = 0;
   std::unique_ptr<target::TargetServer> server_;
   kernel::Names names_;
   run::ErrorSamples samples_;
@@ -116,12 +44,12 @@ class HotPath : public testing::Test {
 
 TEST_F(HotPath, AClosedRunAllocatesNothingOnceWarm) {
   if (!kernel::kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
-  kernel::RequestBudget budget(kRequests);
+  kernel::RequestBudget budget(kUnits);
   run::Phase phase;
   phase.driver.model = Model::closed;
   phase.budget = &budget;
   phase.ends_by_count = true;
-  run(phase, 64);
+  run(phase);
 }
 
 TEST_F(HotPath, AnOpenRunAllocatesNothingOnceWarm) {
@@ -131,11 +59,11 @@ TEST_F(HotPath, AnOpenRunAllocatesNothingOnceWarm) {
   phase.driver.on_saturation = kernel::OnSaturation::queue;
   phase.driver.catch_up_limit = 1h;  // a busy host must not make arrivals miss
   phase.plan.profile = kernel::RateProfile::constant(40'000);
-  phase.plan.max_arrivals = kRequests;
+  phase.plan.max_arrivals = kUnits;
   phase.plan.length = 1h;
   phase.length = 1h;
   phase.ends_by_count = true;
-  run(phase, 64);
+  run(phase);
 }
 
 TEST_F(HotPath, ManyStreamsAllocateNothingOnceWarm) {
@@ -143,28 +71,28 @@ TEST_F(HotPath, ManyStreamsAllocateNothingOnceWarm) {
   plan_.origins.front().http2 = true;
   plan_.connections = 4;
   bench::make_http2_requests(plan_);
-  kernel::RequestBudget budget(kRequests);
+  kernel::RequestBudget budget(kUnits);
   run::Phase phase;
   phase.driver.model = Model::closed;
   phase.budget = &budget;
   phase.ends_by_count = true;
-  run(phase, 64);
+  run(phase);
 }
 
 TEST_F(HotPath, ARequestLogAllocatesNothing) {
   if (!kernel::kCountsAllocations) GTEST_SKIP() << "not with ThreadSanitizer";
-  kernel::RequestBudget budget(kRequests);
+  kernel::RequestBudget budget(kUnits);
   run::SampleRing ring(1, 1);
   run::Phase phase;
   phase.driver.model = Model::closed;
   phase.budget = &budget;
   phase.ends_by_count = true;
   phase.samples = &ring;
-  run(phase, 64);
+  const CountedRun ran = run(phase);
   std::vector<run::LoggedSample> rest;
   ring.take(rest);
-  EXPECT_EQ(logged_ + rest.size() + ring.dropped(), kRequests);
-  EXPECT_GT(logged_, 0u);
+  EXPECT_EQ(ran.logged + rest.size() + ring.dropped(), kUnits);
+  EXPECT_GT(ran.logged, 0u);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct AnswerJudge::Turn {
   CallParts& parts;
   bool check, collect;
   bool metadata_filled = false;
+  std::optional<std::size_t> read;  // which message message_ holds
 
   [[nodiscard]] bool over() const { return !progress.passed && !collect; }
   [[nodiscard]] bool call_failed() const {
@@ -62,7 +63,7 @@ struct AnswerJudge::Turn {
   }
 };
 
-AnswerJudge::AnswerJudge(const GrpcPlan& plan) : plan_(plan), parts_(plan.calls) {}
+AnswerJudge::AnswerJudge(const GrpcPlan& plan) : parts_(plan.calls) {}
 AnswerJudge::~AnswerJudge() = default;
 
 AnswerJudge::CallParts& AnswerJudge::parts(const GrpcCall& call) {
@@ -127,10 +128,15 @@ bool AnswerJudge::advance(const GrpcCall& call, const GrpcExchange& exchange,
   return progress.passed;
 }
 
-bool AnswerJudge::read(Turn& turn, std::size_t message, JsonTree& tree) {
-  tree.clear();
-  TreeSink sink(tree);
-  return turn.parts.reader.read(turn.exchange.message(message), sink);
+// A message that several sections look at is read once.
+bool AnswerJudge::read(Turn& turn, std::size_t message) {
+  if (turn.read == message) return true;
+  turn.read.reset();
+  message_.clear();
+  TreeSink sink(message_);
+  if (!turn.parts.reader.read(turn.exchange.message(message), sink)) return false;
+  turn.read = message;
+  return true;
 }
 
 void AnswerJudge::read_status(Turn& turn, JsonTree& tree) {
@@ -240,7 +246,7 @@ void AnswerJudge::response(Turn& turn, std::size_t index) {
       }
       const std::size_t message = progress.message++;
       ++in_scope;
-      if (!read(turn, message, message_)) {
+      if (!read(turn, message)) {
         fail(turn, index, "the message cannot be read by its descriptor");
         continue;
       }
@@ -286,7 +292,7 @@ void AnswerJudge::asserts(Turn& turn, std::size_t index) {
     }
     if (!turn.check || !runner) continue;
     if (message < count) {
-      if (!read(turn, message, message_)) {
+      if (!read(turn, message)) {
         fail(turn, index, "the message cannot be read by its descriptor");
         continue;
       }
@@ -315,7 +321,7 @@ void AnswerJudge::extract(Turn& turn, std::size_t index) {
   const std::size_t message = turn.progress.message != 0 ? turn.progress.message - 1 : 0;
   JsonView view;
   if (message < count) {
-    if (!read(turn, message, message_))
+    if (!read(turn, message))
       return fail(turn, index, "the message cannot be read by its descriptor");
     view = message_.root();
   } else if (turn.call_failed()) {

@@ -55,7 +55,7 @@ class AnswerJudge {
   void asserts(Turn& turn, std::size_t index);
   void extract(Turn& turn, std::size_t index);
   void finish(Turn& turn);
-  bool read(Turn& turn, std::size_t message, document::JsonTree& tree);
+  bool read(Turn& turn, std::size_t message);
   void read_status(Turn& turn, document::JsonTree& tree);
   void attached(Turn& turn, std::size_t index, const document::Answer& answer);
   [[nodiscard]] document::Answer answer(Turn& turn, document::JsonView view, std::size_t message,
@@ -64,7 +64,6 @@ class AnswerJudge {
   void fail(Turn& turn, std::size_t index, std::string message);
   void fail(Turn& turn, document::Position at, std::string message);
 
-  const GrpcPlan& plan_;
   std::vector<std::unique_ptr<CallParts>> parts_;  // by GrpcCall::id
   document::JsonTree message_, status_, expected_;
   std::vector<document::MetadataItem> headers_, trailers_;
