@@ -701,6 +701,13 @@ class Secrets(Suite):
         for secret in self.SECRETS:
             self.assertIn(secret, result.stdout)  # in the echo
 
+    def test_C8_once_hides_what_it_got(self):
+        with onbeat.Server(lambda connection: (connection.recv(9999), connection.sendall(
+                b"HTTP/1.1 200 OK\r\nSet-Cookie: id=sesame5\r\nContent-Length: 0\r\n\r\n"))) as server:
+            shown = onbeat.run("http", server.url, "--once").stdout
+        self.assertIn("< Set-Cookie: ***", shown)
+        self.assertNotIn("sesame5", shown)
+
     def test_C8_messages(self):
         for words in (["http://bob:sesame1@127.0.0.1/"], ["http://bob:sesame1@127.0.0.1:99999/"],
                       ["ftp://bob:sesame1@h/"], ["http://h/", "-H", "Authorization: sesame1\nX: y"],

@@ -245,7 +245,9 @@ class Connections(Options):
 
     def test_connect_to(self):
         with HttpPeer() as peer:
-            self.run_at("http://example.test:81/", "--connect-to", f"example.test:81:127.0.0.1:{peer.port}")
+            # The first that fits both host and port holds.
+            self.run_at("http://example.test:81/", "--connect-to", "example.test:80:127.0.0.1:1", "--connect-to",
+                        "other.test:81:127.0.0.1:1", "--connect-to", f"example.test:81:127.0.0.1:{peer.port}")
             self.assertEqual({r.field("Host") for r in peer.requests}, {"example.test:81"})
             self.assertEqual(len(peer.requests), 10)
 
@@ -490,6 +492,14 @@ class Templates(Options):
                 with HttpPeer() as peer:
                     self.run_at(peer.url + "{{u.id}}", "--data", f"u={path}", "-H", "X: {{u.name}}", "-n", "3")
                     self.assertEqual({(r.target, r.field("X")) for r in peer.requests}, {("/1", "a b")})
+
+    def test_values_are_escaped_in_json(self):
+        with HttpPeer() as peer, onbeat.folder() as folder:
+            path = pathlib.Path(folder) / "user.csv"
+            path.write_text('name\n"a ""b"" \\ c\n"\n')
+            for body in ("--body", "--json-body"):
+                self.run_at(peer.url, "--data", str(path), body, ' {"n": "{{user.name}}"}', "-n", "1")
+            self.assertEqual([json.loads(r.body) for r in peer.requests], [{"n": 'a "b" \\ c\n'}] * 2)
 
     def test_rows_in_shuffled_order(self):
         with HttpPeer() as peer, onbeat.folder() as folder:

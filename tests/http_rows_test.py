@@ -3,6 +3,7 @@
 
 import collections
 import gzip
+import pathlib
 import socket
 import time
 import unittest
@@ -82,6 +83,22 @@ class Framing(Rows):
             self.all_ok(document, peer)
             self.assertEqual({request.method for request in peer.requests}, {"HEAD"})
 
+    def test_H4_head_and_get_of_the_same_bytes(self):
+        # The header of both is the same; behind that of GET comes a body, later.
+        def answer(request):
+            def send(connection):
+                connection.sendall(response(b"body")[:-4])
+                if request.method == "GET":
+                    time.sleep(0.02)
+                    connection.sendall(b"body")
+            return send
+        with HttpPeer(answer) as peer, onbeat.folder() as folder:
+            urls = pathlib.Path(folder) / "urls"
+            urls.write_text(f"HEAD {peer.url}\n\nGET {peer.url}\n")
+            document = onbeat.report("--urls", str(urls), "-n", "20", "-c", "1", "--allow-invalid")
+            self.all_ok(document, peer)
+            self.assertEqual(collections.Counter(r.method for r in peer.requests), {"HEAD": 10, "GET": 10})
+
     def test_H5_no_body_by_status(self):
         for status, field in (("204 No Content", "Content-Length: 7"), ("304 Not Modified", "Content-Length: 7"),
                               ("204 No Content", "Content-Encoding: gzip"),
@@ -149,6 +166,12 @@ class Keeping(Rows):
             self.assertEqual(len({request.target for request in peer.requests}), 10)
         self.assertEqual(document["connections"]["reopened"], 9)
         self.assertLess(document["client_cost"]["cpu_seconds"], 0.2)
+
+    def test_connections_that_the_peer_says_it_closes(self):
+        with HttpPeer(lambda _: Last(response(b"ok", "200 OK", "Connection: close"))) as peer:
+            document = self.run_at(peer)
+            self.all_ok(document, peer, connections=20)
+        self.assertEqual((document["connections"]["closed_by_peer"], document["connections"]["reset"]), (20, 0))
 
     def test_H10_close_amid_a_pipeline(self):
         # The fourth answer on each connection says that it is the last; what was sent behind it gets none.
@@ -263,6 +286,12 @@ class Redirects(Rows):
                 self.run_at(peer, "-L", "--body", "text")
                 self.assertEqual({(r.method, r.body) for r in peer.requests if r.target == "/other"}, {("GET", b"")})
 
+    def test_head_stays_head(self):
+        for status in ("301 Moved", "303 See"):
+            with self.subTest(status=status), HttpPeer(self.answer(status, "Location: other")) as peer:
+                self.run_at(peer, "-L", "-X", "HEAD")
+                self.assertEqual({r.method for r in peer.requests if r.target == "/other"}, {"HEAD"})
+
     def test_off_by_default(self):
         with HttpPeer(self.answer("302 Found", "Location: /other")) as peer:
             document = self.run_at(peer)
@@ -278,6 +307,7 @@ class Redirects(Rows):
         # All that was exchanged for it counts.
         self.assertEqual(document["bytes"]["received"],
                          sum(len(response(b"", "302 Found", f"Location: /{'x' * n}")) for n in range(1, 5)))
+        self.assertEqual(document["bytes"]["sent"], sum(len(r.head) + 4 for r in peer.requests))
         with HttpPeer(lambda r: response(b"", "302 Found", f"Location: {r.target}x")) as peer:
             self.run_at(peer, "-L", "-n", "1")
             self.assertEqual(len(peer.requests), 11)
