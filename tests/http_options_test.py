@@ -185,7 +185,6 @@ class Endpoints(Options):
         self.assertEqual(by_curl[:-1], direct[:-1])  # curl adds a Content-Type of its own to a body unless told
         self.assertEqual(again, direct)
 
-
     def test_print_curl_says_what_it_leaves_out(self):
         printed = onbeat.run("http", "https://h/{{seq()}}", "http://h/b", "--print-curl", "--server-name", "x",
                              "--expect-status", "200")
