@@ -5,7 +5,7 @@ set -euo pipefail
 
 build=(clang-19 lld-19 cmake ninja-build pkg-config git ca-certificates
        libstdc++-12-dev libboost1.81-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libssl-dev libyaml-cpp-dev libre2-dev
-       libnghttp2-dev libprotobuf-dev libprotoc-dev libjq-dev)
+       libnghttp2-dev libprotobuf-dev libprotoc-dev libjq-dev libzstd-dev liblz4-dev)
 test=(libclang-rt-19-dev llvm-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev libhttp-parser-dev librapidcheck-dev
       nginx-light nghttp2-server nghttp2-client curl libgrpc++-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio
       python3 python3-jsonschema python3-junitparser python3-markdown-it python3-prometheus-client influxdb
