@@ -203,6 +203,24 @@ TEST(Cache, TinyLfuAdmissionKeepsWhatIsUsedAgainstAScan) {
   EXPECT_EQ(cache.stats().rejections.admission, 300 - came_in);
 }
 
+// Several entries would have to go for it: the first one decides, before any has gone.
+TEST(Cache, WhatTinyLfuRejectsHasEvictedNothing) {
+  Cache cache({.max_entries = 100,
+               .max_bytes = 100,
+               .shards = 1,
+               .eviction = Eviction::fifo,
+               .admission = Admission::tinylfu});
+  cache.set("cold", std::string(46, 'v'));
+  cache.set("warm", std::string(46, 'v'));
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(cache.find("warm"));
+  const auto set_long = [&] { return cache.set("long", std::string(90, 'v')); };
+  EXPECT_EQ(set_long(), Stored::admission);  // once, as the cold one was
+  EXPECT_EQ(cache.stats().evictions, 0U);
+  EXPECT_EQ(set_long(), Stored::inserted);
+  EXPECT_EQ(cache.stats().evictions, 2U);
+  EXPECT_EQ(cache.stats().rejections.admission, 1U);
+}
+
 TEST(Cache, CompressionIsReallyApplied) {
   for (const Compression method : {Compression::zstd, Compression::lz4}) {
     SCOPED_TRACE(to_string(method));

@@ -47,6 +47,8 @@ Shard::Attempt Shard::insert(std::uint64_t hash, std::string_view key, const Val
       if (victim == kNoSlot) return {.no_room = true};
       return {.stored = reject(Stored::admission)};
     }
+    // The first that would go has decided: what is rejected has cost nobody its place.
+    admitted = true;
     // What goes makes room for what comes, without a detour over the shared limits.
     const Room freed = take_out(victim, stats_.evictions);
     missing.entries -= freed.entries;

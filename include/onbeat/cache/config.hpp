@@ -25,7 +25,7 @@ enum class Eviction : std::uint8_t { lru, wtinylfu, s3fifo, sieve, fifo, clock }
 /// Whether a key that the cache does not hold may come in. What it holds may always be updated.
 ///   probabilistic  with Config::admission_probability, drawn from Config::seed
 ///   tinylfu        when there is room, or when it was set or found more often of late than the
-///                  entry that would have to go
+///                  first entry that would have to go
 enum class Admission : std::uint8_t { always, never, probabilistic, tinylfu };
 
 enum class Compression : std::uint8_t { off, zstd, lz4 };
