@@ -139,7 +139,7 @@ class Documents(unittest.TestCase):
 class Program(unittest.TestCase):
     def test_flags_in_prose_are_in_the_help(self):
         known = set().union(*(flags_of(*command.split()) for command in (
-            "http", "bench", "call", "bench-compare", "check", "fmt", "report", "compare", "target http",
+            "http", "bench", "call", "bench-compare", "check", "fmt", "report", "compare", "curve", "target http",
             "target grpc", "doctor")))
         self.assertGreater(len(known), 30)
         for path in USER_DOCUMENTS:
@@ -151,7 +151,7 @@ class Program(unittest.TestCase):
 
     def test_flags_in_commands_are_in_their_help(self):
         for command in ("target http", "target grpc", "doctor", "profiles", "bench", "call", "bench-compare",
-                        "check", "fmt", "report", "compare"):
+                        "check", "fmt", "report", "compare", "curve"):
             known = flags_of(*command.split())
             for path in USER_DOCUMENTS:
                 for line, words in commands(path, command):

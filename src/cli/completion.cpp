@@ -140,6 +140,7 @@ class Completer {
         for (const char* shell : {"bash", "zsh", "fish"}) add(shell);
         break;
       case options::kHttp:
+      case options::kCurve:
         add("http://");
         add("https://");
         break;

@@ -36,7 +36,7 @@ int profiles_command(const options::Settings& settings) {
 }
 
 options::Vocabulary vocabulary_of(const options::Command& command) {
-  if (command.id == options::kHttp) return http_vocabulary();
+  if (command.id == options::kHttp || command.id == options::kCurve) return http_vocabulary();
   return command.id == options::kBench ? bench_vocabulary() : options::Vocabulary();
 }
 
@@ -71,6 +71,7 @@ int run_command(const options::Command& command, const options::Arguments& argum
   if (!quiet) show(gathered.warnings, "warning");
   switch (command.id) {
     case options::kHttp:
+    case options::kCurve:
       return http_command(command, gathered.settings);
     case options::kTarget:
     case options::kGrpcTarget:

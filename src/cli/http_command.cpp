@@ -358,6 +358,10 @@ std::string HttpCommand::plan_text() const {
     text += fmt::format("samples of a step    {}, and at least {}\n",
                         options::format_count(search.samples),
                         options::format_duration(search.shortest_step));
+  } else if (plan.curve) {
+    for (const double rate : plan.curve->rates)
+      text += fmt::format("step                 {} for {}\n", options::format_rate(rate),
+                          options::format_duration(plan.curve->step));
   } else if (plan.model == kernel::Model::open) {
     const double peak = plan.profile.peak(
         plan.length == kernel::kNoTime ? plan.profile.shape_length() : plan.length);

@@ -8,6 +8,7 @@
 #include "options/nearest.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
+#include "options/rate_list.hpp"
 #include "options/scan.hpp"
 #include "options/table.hpp"
 #include "options/threshold.hpp"
@@ -111,6 +112,8 @@ Refusal check_value(const Option& option, std::string_view text, const Vocabular
       return refusal(parse_percent(text));
     case Kind::rate_profile:
       return refusal(parse_rate_profile(text));
+    case Kind::rate_list:
+      return refusal(parse_rate_list(text));
     case Kind::percentiles:
       return refusal(parse_percentiles(text));
     case Kind::cpu_list:

@@ -6,6 +6,7 @@
 #include "options/load_options.hpp"
 #include "options/on_late.hpp"
 #include "options/rate_grammar.hpp"
+#include "options/rate_list.hpp"
 #include "options/threshold.hpp"
 
 #include <array>
@@ -74,6 +75,15 @@ void headers(std::string_view text) {
   }
 }
 
+void rate_lists(std::string_view text) {
+  const auto list = parse_rate_list(text);
+  if (!accepted(text, list)) return;
+  for (const std::size_t steps : {std::size_t{2}, std::size_t{9}, kMostCurveRates}) {
+    const std::vector<double> rates = spread(*list, steps);
+    require(rates.size() >= 2 && rates.front() > 0 && rates.back() == list->rates.back());
+  }
+}
+
 void thresholds(std::string_view text) {
   constexpr std::array<std::string_view, 1> kOperations{"get"};
   const Vocabulary vocabulary{
@@ -116,6 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   values(text);
   headers(text);
+  rate_lists(text);
   thresholds(text);
   command_line(text);
   return 0;

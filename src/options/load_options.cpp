@@ -2,6 +2,7 @@
 
 #include "options/bench_threshold.hpp"
 #include "options/format.hpp"
+#include "options/rate_list.hpp"
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ class Builder {
     options_.spin = settings_.flag("spin");
     options_.cpu_list = read("cpu-list", parse_cpu_list).value_or(std::vector<unsigned>{});
     read_count("seed", options_.seed);
-    options_.once = find_option("once", command_.id) != nullptr && settings_.flag("once");
+    options_.once = settings_.flag("once");
     options_.dry_run = settings_.flag("dry-run");
     options_.calibrate = settings_.flag("calibrate");
     const std::string stop = settings_.text("duration-stop");
@@ -96,7 +97,9 @@ class Builder {
     options_.requests = read("requests", parse_count);
     options_.duration = read("duration", parse_duration);
     length_is_given_ = settings_.has("duration") || settings_.has("requests");
-    if (!length_is_given_ && options_.adaptive) {
+    if (!length_is_given_ && command_.id == kCurve) {
+      options_.duration = kStandardStep;
+    } else if (!length_is_given_ && options_.adaptive) {
       options_.duration = kStandardSearch;
     } else if (!length_is_given_ && command_.id == kBench) {
       options_.requests = kBenchRequests;
@@ -118,8 +121,26 @@ class Builder {
       "load-amplitude",   "load-frequency",     "load-profile",  "load-spike-target",
       "load-spike-after", "load-spike-duration"};
 
+  void read_curve() {
+    options_.model = Model::open;
+    if (!settings_.has("rates"))
+      error("rates", "a curve needs the rates to be tried", "--rates 1k..20k, or --rates 1k,2k,5k");
+    const auto list = read("rates", parse_rate_list);
+    if (!list) return;
+    if (!list->range && settings_.has("steps")) {
+      error("steps", "cuts a range: a list of rates says by itself how many there are",
+            "--rates 1k..20k");
+    }
+    std::size_t steps = kStandardSteps;
+    read_count("steps", steps);
+    options_.curve = spread(*list, std::clamp<std::size_t>(steps, 2, kMostCurveRates));
+    if (auto highest = parse_rate_profile(rate_text(options_.curve.back())))
+      options_.rate = *highest;
+  }
+
   /// Of --rate and the keys of a schedule, those count that the higher source sets.
   void read_rate() {
+    if (command_.id == kCurve) return read_curve();
     const std::string_view* highest = nullptr;
     for (const std::string_view& key : kShapeKeys) {
       if (!settings_.has(key)) continue;

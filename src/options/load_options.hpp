@@ -41,6 +41,7 @@ struct LoadOptions {
   kernel::Model model = kernel::Model::closed;
   bool adaptive = false;           // `rate`, when it is given, is the first one tried
   std::optional<double> max_rate;  // of an adaptive run
+  std::vector<double> curve;       // rates, one step of `duration` each; `rate` is the highest
   kernel::Arrivals arrivals = kernel::Arrivals::even;
   std::optional<std::uint32_t> concurrency;
   std::uint32_t closed_concurrency = kClosedConcurrency;  // closed without `concurrency`
@@ -90,6 +91,8 @@ struct LoadOptions {
 
 inline constexpr Duration kStandardDuration = std::chrono::seconds(10);
 inline constexpr Duration kStandardSearch = std::chrono::seconds(60);
+inline constexpr Duration kStandardStep = std::chrono::seconds(5);
+inline constexpr std::size_t kStandardSteps = 8;
 inline constexpr Duration kStandardTimeout = std::chrono::seconds(30);
 inline constexpr Duration kLongestStandardDrain = std::chrono::seconds(10);
 

@@ -41,7 +41,8 @@ std::string render(const Problem& problem, std::string_view severity) {
 
 const Settings::Value* Settings::find(std::string_view name) const {
   const Option* option = find_option(name, command_);
-  assert(option != nullptr);
+  // What a command does not have is not set; what none has is a misspelt name.
+  assert(option != nullptr || find_option(name) != nullptr);
   const auto found = values_.find(option);
   return found == values_.end() ? nullptr : &found->second;
 }

@@ -397,11 +397,14 @@ std::vector<Option> other_rows() {
 const std::vector<Option>& rows() {
   static const std::vector<Option> kRows = [] {
     std::vector<Option> all;
-    for (auto* part : {&load_rows, &schedule_rows, &http_rows, &bench_rows, &judging_rows,
-                       &output_rows, &source_rows, &target_rows, &compare_rows, &other_rows}) {
+    for (auto* part :
+         {&load_rows, &curve_rows, &schedule_rows, &http_rows, &bench_rows, &judging_rows,
+          &output_rows, &source_rows, &target_rows, &compare_rows, &other_rows}) {
       std::vector<Option> more = (*part)();
       all.insert(all.end(), more.begin(), more.end());
     }
+    for (Option& option : all)
+      if (is_of_curves(option)) option.commands |= kCurve;
     return all;
   }();
   return kRows;
@@ -419,6 +422,15 @@ const std::vector<Command>& command_rows() {
             "onbeat http URL --rate '0..500 over 1m, 500 for 5m' --out html=report.html   # stages",
             "onbeat http URL -X POST -H 'Content-Type: application/json' --body-file order.json "
             "--once   # try one request"},
+       .positional = "a URL",
+       .most = 10'000},
+      {.id = kCurve,
+       .name = "curve",
+       .synopsis = "URL... --rates RATES [options]",
+       .summary = "Measure the latency of an HTTP server at one rate after another, and its knee",
+       .examples =
+           {"onbeat curve http://127.0.0.1:8080/ --rates 1k..20k   # 8 steps of 5 s",
+            "onbeat curve URL --rates 1k,2k,5k -d 30s --out html=curve.html   # as a chart"},
        .positional = "a URL",
        .most = 10'000},
       {.id = kBench,

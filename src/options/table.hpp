@@ -36,6 +36,7 @@ enum CommandSet : std::uint32_t {
   kCompletion = 1U << 13,
   kManual = 1U << 14,
   kCompare = 1U << 15,
+  kCurve = 1U << 16,
   kLoading = kHttp | kBench,  // what drives load
   kEvery = UINT32_MAX,
 };
@@ -73,6 +74,7 @@ enum class Kind : std::uint8_t {
   seconds,             // parse_seconds
   load_points,         // parse_load_points
   rate_profile,        // parse_rate_profile
+  rate_list,           // parse_rate_list
   percentiles,         // parse_percentiles
   percent,             // parse_percent
   cpu_list,            // parse_cpu_list

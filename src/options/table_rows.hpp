@@ -18,6 +18,9 @@ std::vector<Option> bench_rows();
 std::vector<Option> http_rows();
 /// Comparing runs.
 std::vector<Option> compare_rows();
+/// What `curve` has for itself, and which rows of `http` it has as well.
+std::vector<Option> curve_rows();
+[[nodiscard]] bool is_of_curves(const Option& option);
 /// Where options come from besides the command line.
 std::vector<Option> source_rows();
 /// The built-in servers.

@@ -104,6 +104,7 @@ TEST(CheckValue, EveryKindHasItsGrammar) {
                         {"sample-rate", "0.1", "1.5"},
                         {"load-spike-after", "30", "-30"},
                         {"load-profile", "0:10, 500ms:20", "0"},
+                        {"rates", "1k..2k", "2k..1k"},
                         {"abort-on", "error_rate > 1% over 1s", "error_rate > 1%"},
                         {"limit", "steal.degraded=1%", "steal.degraded=1"},
                         {"on-late", "burst:5", "burst:-5"},

@@ -88,6 +88,7 @@ TEST(Formats, C5_C6_OthersParsersReadEveryReport) {
   run::Report search = run::testing::found_by_search();
   search.steps[1].reason = testing::kHostile;
   write(scratch, "search", search);
+  write(scratch, "curve", run::testing::latency_curve());
   write(scratch, "hostile", hostile_judged());
   write(scratch, "nothing", run::Report{});
   write(scratch, "no_data", run::testing::without_data());
@@ -95,7 +96,7 @@ TEST(Formats, C5_C6_OthersParsersReadEveryReport) {
   int status = -1;
   const std::string output = run_checks(scratch.path(""), status);
   EXPECT_EQ(status, 0) << output << kNeeds;
-  EXPECT_EQ(output, "110 checked\n") << kNeeds;
+  EXPECT_EQ(output, "120 checked\n") << kNeeds;
 }
 
 TEST(Formats, TheChecksCanFail) {
@@ -128,6 +129,7 @@ TEST(Formats, TheChecksCanFail) {
 TEST(Formats, Golden) {
   const run::Report report = judged();
   testing::expect_golden("report.md", to_markdown(report));
+  testing::expect_golden("curve.md", to_markdown(run::testing::latency_curve()));
   testing::expect_golden("adaptive.md", to_markdown(run::testing::found_by_search()));
   testing::expect_golden("report.junit.xml", to_junit(report));
   testing::expect_golden("report.hgrm", to_hgrm(report.total.response));

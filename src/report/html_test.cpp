@@ -57,8 +57,8 @@ TEST(HtmlReport, C5_C6_EveryPageIsValidAndInert) {
   int number = 0;
   for (const run::Report& report :
        {run::testing::healthy_open(), run::testing::healthy_closed(), run::testing::without_data(),
-        run::Report{}, judged(), run::testing::found_by_search(), an_hour(), testing::hostile(),
-        testing::hostile_without_data()}) {
+        run::Report{}, judged(), run::testing::found_by_search(), run::testing::latency_curve(),
+        an_hour(), testing::hostile(), testing::hostile_without_data()}) {
     const auto path = scratch.path(std::to_string(++number) + ".html");
     std::ofstream(path) << to_html(report);
     command += " " + path.string();
@@ -161,6 +161,17 @@ TEST(HtmlReport, ShowsTheStepsOfASearch) {
   html = to_html(report);
   EXPECT_TRUE(html.contains("<p>no rate kept the thresholds;"));
   EXPECT_FALSE(html.contains("the rate that was found") || html.contains("<script"));
+}
+
+TEST(HtmlReport, MarksTheKneeOfACurve) {
+  run::Report report = run::testing::latency_curve();
+  std::string html = to_html(report);
+  EXPECT_TRUE(html.contains("<p>the knee is at 1,000/s; 4 steps in 10 s</p>"));
+  EXPECT_EQ(times(html, "<p class=\"note\">1,000/s: the knee</p>"), 2U);
+  report.curve = {.knee = {}, .why_not = "no knee up to 4,000/s"};
+  html = to_html(report);
+  EXPECT_TRUE(html.contains("<p>no knee up to 4,000/s; 4 steps in 10 s</p>"));
+  EXPECT_FALSE(html.contains(": the knee"));
 }
 
 TEST(HtmlReport, AStepsLowerBoundIsShownAsOne) {

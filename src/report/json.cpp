@@ -426,8 +426,11 @@ Json report_json(const Report& report) {
   json["observed"] = observed_json(report);
   if (report.search) {
     json["search"] = search_json(*report.search);
-    json["steps"] = steps_json(report);
   }
+  if (report.curve)
+    json["curve"] = {{"knee", number_json(report.curve->knee)},
+                     {"why_not", text_or_null(report.curve->why_not)}};
+  if (report.search || report.curve) json["steps"] = steps_json(report);
   json["levels"] = levels_json(report);
   json["sources"] = counts_json(report.sources);
   json["series"] = series_json(report.series);

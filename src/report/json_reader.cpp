@@ -243,16 +243,22 @@ void read_observed(const Place& place, Report& report) {
   observed.interrupted = place["interrupted"].flag();
 }
 
-// Of an adaptive run; others have neither.
-void read_search(const Place& place, Report& report) {
-  if (!place.json().contains("search")) return;
-  const Place search = place["search"];
+// Of an adaptive run.
+void read_search(const Place& search, Report& report) {
   report.search = {.rate = search["rate"].maybe_number(),
                    .converged = search["converged"].flag(),
                    .shortfall = search["shortfall"].text_or_empty(),
                    .generator = search["generator_limit"].text_or_empty(),
                    .elapsed = search["elapsed_ns"].ns()};
-  place["steps"].elements([&](const Place& from) {
+}
+
+void read_curve(const Place& curve, Report& report) {
+  report.curve = {.knee = curve["knee"].maybe_number(),
+                  .why_not = curve["why_not"].text_or_empty()};
+}
+
+void read_steps(const Place& steps, Report& report) {
+  steps.elements([&](const Place& from) {
     const Place duration = from["duration_ns"], latency = from["latency"];
     report.steps.push_back({.kind = from["kind"].text(),
                             .rate = from["rate"].number(),
@@ -329,7 +335,9 @@ Report read_report(const Place& place) {
   read_levels(place["levels"], report);
   report.sources = place["sources"].named_counts();
   read_observed(place["observed"], report);
-  read_search(place, report);
+  if (place.json().contains("search")) read_search(place["search"], report);
+  if (place.json().contains("curve")) read_curve(place["curve"], report);
+  if (report.search || report.curve) read_steps(place["steps"], report);
   read_series(place["series"], report);
   return report;
 }

@@ -59,6 +59,7 @@ std::vector<run::Report> all() {
                                    run::testing::healthy_closed(),
                                    run::testing::without_data(),
                                    run::testing::found_by_search(),
+                                   run::testing::latency_curve(),
                                    run::Report{},
                                    testing::hostile(),
                                    testing::hostile_without_data()};
@@ -76,9 +77,9 @@ TEST(JsonReader, WhatIsWrittenAgainIsTheSameText) {
 }
 
 TEST(JsonReader, EveryOtherFormatIsTheSameToo) {
-  for (const run::Report& report :
-       {full(), run::testing::healthy_open(), run::testing::found_by_search(),
-        run::testing::healthy_closed(), run::testing::without_data()}) {
+  for (const run::Report& report : {full(), run::testing::healthy_open(),
+                                    run::testing::found_by_search(), run::testing::latency_curve(),
+                                    run::testing::healthy_closed(), run::testing::without_data()}) {
     const auto back = from_json(to_json(report));
     ASSERT_TRUE(back) << back.error();
     EXPECT_EQ(to_text(*back), to_text(report));

@@ -156,8 +156,8 @@ TEST(JsonReport, EveryReportIsValidByTheSchema) {
       "/src/report/testdata/validate_report.py " ONBEAT_SOURCE_DIR "/docs/report.schema.json";
   int number = 0;
   for (const run::Report& report : {healthy_open(), healthy_closed(), without_data(), run::Report{},
-                                    run::testing::found_by_search(), judged, testing::hostile(),
-                                    testing::hostile_without_data()}) {
+                                    run::testing::found_by_search(), run::testing::latency_curve(),
+                                    judged, testing::hostile(), testing::hostile_without_data()}) {
     const auto path = scratch.path(std::to_string(++number) + ".json");
     std::ofstream(path) << to_json(report);
     command += " " + path.string();

@@ -79,6 +79,7 @@ Chart over_rate(const char* title, const char* unit, std::vector<ChartLine> line
   for (const auto& [rate, point] : points) chart.places.push_back(rate);
   if (report.search && report.search->rate)
     chart.marks.push_back({*report.search->rate, "the rate that was found"});
+  if (report.curve && report.curve->knee) chart.marks.push_back({*report.curve->knee, "the knee"});
   chart.names_marks = true;
   return chart;
 }
@@ -108,10 +109,20 @@ std::string completed_chart(const Report& report, const std::map<double, Point>&
 }  // namespace
 
 std::string found_text(const Report& report) {
+  if (report.curve) {
+    return report.curve->knee ? "the knee is at " + format_rate(*report.curve->knee)
+                              : report.curve->why_not;
+  }
   if (!report.search) return {};
   if (!report.search->rate) return "no rate kept the thresholds";
   return format_rate(*report.search->rate) + " kept the thresholds" +
          (report.search->converged ? ", confirmed" : "");
+}
+
+std::string steps_count(const Report& report) {
+  const Duration took = report.search ? report.search->elapsed : report.issue + report.drain;
+  return fmt::format("{} step{} in {}", report.steps.size(), report.steps.size() == 1 ? "" : "s",
+                     format_duration(took));
 }
 
 std::string step_time(const StepReport& step, double p, double tail_samples) {
@@ -138,11 +149,8 @@ std::string steps_html(const Report& report) {
   if (report.steps.empty()) return {};
   const auto points = by_rate(report);
   std::string out;
-  if (report.search) {
-    out += fmt::format("<p>{}; {} step{} in {}</p>\n", for_html(found_text(report)),
-                       report.steps.size(), report.steps.size() == 1 ? "" : "s",
-                       for_html(format_duration(report.search->elapsed)));
-  }
+  out +=
+      fmt::format("<p>{}; {}</p>\n", for_html(found_text(report)), for_html(steps_count(report)));
   out += "<div class=\"charts\">\n" + latency_chart(report, points) +
          completed_chart(report, points) + "</div>\n";
   return out + to_html(steps_table(report));

@@ -1,5 +1,5 @@
-// The steps of an adaptive search: what was found, latency and completed requests by rate as
-// charts, and each step as a row.
+// The steps of an adaptive search or a latency curve: what was found, latency and completed
+// requests by rate as charts, and each step as a row.
 #pragma once
 
 #include "report/page.hpp"
@@ -9,8 +9,11 @@
 
 namespace onbeat::report {
 
-/// "1,000/s kept the thresholds, confirmed"; empty when nothing was searched for. Plain text.
+/// "1,000/s kept the thresholds, confirmed", "the knee is at 800/s", or why there is none; empty
+/// without steps. Plain text.
 [[nodiscard]] std::string found_text(const run::Report& report);
+/// "6 steps in 17 s".
+[[nodiscard]] std::string steps_count(const run::Report& report);
 /// A percentile of a step's response time: "4.2 ms", ">= 2 s" for a lower bound, "-" with too few
 /// samples, "n/a" without any.
 [[nodiscard]] std::string step_time(const run::StepReport& step, double p, double tail_samples);

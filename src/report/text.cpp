@@ -221,13 +221,10 @@ run::NamedCounts what_failed(const Report& report) {
   return report.errors;
 }
 
-// The rate that was found, and the last steps on the way there.
+// What the steps showed, and the last of them.
 void Screen::search() {
-  if (!report_.search) return;
-  const run::SearchReport& search = *report_.search;
-  labelled("found",
-           {found_text(report_), fmt::format("{} steps in {}", format_count(report_.steps.size()),
-                                             format_duration(search.elapsed))});
+  if (report_.steps.empty()) return;
+  labelled(report_.curve ? "knee" : "found", {found_text(report_), steps_count(report_)});
   line(fmt::format("{:<{}}{:>12}{:>11}{:>11}  {}", "step", kLabel, "rate", "p50", "p99", "held"));
   const std::size_t first =
       report_.steps.size() > kMostSteps ? report_.steps.size() - kMostSteps : 0;

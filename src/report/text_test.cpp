@@ -49,6 +49,12 @@ TEST(TextReport, GoldenAdaptive) {
   testing::expect_golden("adaptive.txt", text);
 }
 
+TEST(TextReport, GoldenCurve) {
+  const std::string text = to_text(judged(run::testing::latency_curve(), {}));
+  expect_fits_a_screen(text, 24);
+  testing::expect_golden("curve.txt", text);
+}
+
 TEST(TextReport, ASearchThatFoundNothingSaysSo) {
   run::Report report = run::testing::found_by_search();
   report.search = {.rate = std::nullopt, .converged = false, .shortfall = "no rate kept them"};

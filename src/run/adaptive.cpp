@@ -96,24 +96,23 @@ std::optional<SearchStep> AdaptiveSearch::hold(Duration left) {
   return candidate;
 }
 
-// What is in flight for as long as an answer normally takes is no backlog. Normal is the least
-// median of all steps, for a step that starts with an idle target and overloads it has a queue in
-// its own median.
-std::string AdaptiveSearch::why_incomplete(const StepOutcome& outcome) {
-  const SearchStep& step = *present_;
-  quickest_ = std::min(quickest_, outcome.typical);
+std::string why_incomplete(const StepOutcome& outcome, const SearchStep& step, Duration quickest,
+                           double share) {
   const double normal =
-      std::chrono::duration<double>(std::min(quickest_, step.length / kLargestShare)).count() *
+      std::chrono::duration<double>(std::min(quickest, step.length / kLargestShare)).count() *
       step.rate;
   const auto planned = static_cast<double>(outcome.planned);
   const double backlog = std::max(static_cast<double>(outcome.unfinished) - normal, 0.0);
-  if (planned - backlog >= options_.completed * planned) return {};
+  if (planned - backlog >= share * planned) return {};
   return fmt::format("{} of its arrivals were not completed within it",
                      options::format_percent(100 * backlog / planned));
 }
 
 void AdaptiveSearch::add(const StepOutcome& outcome) {
-  std::string why = outcome.planned == 0 ? "nothing was planned" : why_incomplete(outcome);
+  quickest_ = std::min(quickest_, outcome.typical);
+  std::string why = outcome.planned == 0
+                        ? "nothing was planned"
+                        : why_incomplete(outcome, *present_, quickest_, options_.completed);
   if (why.empty()) why = outcome.failed_threshold;
   const bool held = why.empty();
   const bool disturbed = !held && !outcome.generator.empty();

@@ -61,6 +61,13 @@ struct StepOutcome {
   std::string generator;
 };
 
+/// Why a step does not count as completed: more than 1 - `share` of its arrivals had not ended when
+/// the last one was due. Empty when it does. What is in flight for as long as an answer normally
+/// takes is no backlog; normal is `quickest`, the least typical response time of all steps, for a
+/// step that starts with an idle target and overloads it has a queue in its own median.
+[[nodiscard]] std::string why_incomplete(const StepOutcome& outcome, const SearchStep& step,
+                                         Duration quickest, double share = 0.98);
+
 /// A step that has been tried.
 struct TriedStep {
   SearchStep step;
@@ -98,7 +105,6 @@ class AdaptiveSearch {
   [[nodiscard]] std::optional<double> wider() const;
   std::optional<SearchStep> hold(Duration left);
   void lower();
-  [[nodiscard]] std::string why_incomplete(const StepOutcome& outcome);
 
   AdaptiveOptions options_;
   std::vector<TriedStep> tried_;

@@ -509,6 +509,11 @@ TEST(Audit, FirstTenthUnlikeTheRest) {
   for (SeriesRow& row : report.series) row.p50 = 50us;
   report.series[0].p50 = 150us;  // three times as much, but only 100 us
   EXPECT_EQ(state_of(report, "first_tenth"), State::ok);
+  Report curve = healthy_open();
+  curve.series[0].p50 = 2ms;
+  curve.curve.emplace();
+  EXPECT_EQ(state_of(curve, "first_tenth"), State::not_applicable)
+      << "its steps are meant to differ";
   report.series.resize(9);
   EXPECT_EQ(state_of(report, "first_tenth"), State::not_applicable);
 }

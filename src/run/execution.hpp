@@ -1,8 +1,8 @@
-// A run under way. Private to run.cpp (the phases), search.cpp (the phases of an adaptive search)
-// and run_report.cpp (what the report says of them).
+// A run under way. Private to run.cpp (the phases), search.cpp and curve.cpp (the phases of an
+// adaptive search and of a latency curve) and run_report.cpp (what the report says of them).
 //
-// A run measures parts, each a phase of all loops with its own t0: one, or the steps of a search.
-// The report's figures are those of the parts that count, one after another.
+// A run measures parts, each a phase of all loops with its own t0: one, or the steps of a search or
+// a curve. The report's figures are those of the parts that count, one after another.
 #pragma once
 
 #include "run/loop_thread.hpp"
@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +79,8 @@ struct Part {
 
   /// Adds a part that came later, as if it had followed at once.
   void append(const Part& next);
+  /// Its figures as those of a step, whose rate and judgement are the caller's.
+  [[nodiscard]] StepReport step_report() const;
 };
 
 class Execution {
@@ -103,7 +106,11 @@ class Execution {
   void warm_up();
   Part measure(const RunPlan& plan);
   void search();
-  [[nodiscard]] StepOutcome judge_step(const RunPlan& plan, const Part& part) const;
+  void curve();
+  [[nodiscard]] RunPlan step_plan(double rate, Duration length) const;
+  void announce_step(std::string_view kind, double rate);
+  [[nodiscard]] StepOutcome judge_step(const RunPlan& plan, const Part& part,
+                                       const Judging& judging) const;
   void end_of_windows(const RunPlan& plan, Part& part) const;
   Phase phase(std::uint32_t k, const RunPlan& plan, kernel::RequestBudget* budget,
               bool ends_by_count) const;

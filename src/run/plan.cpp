@@ -81,10 +81,18 @@ Preflight make_plan(const options::LoadOptions& options, const Host& host, const
     plan.adaptive = make_search(options);
     plan.profile = kernel::RateProfile::constant(plan.adaptive->options.first);
   }
+  if (!options.curve.empty()) {
+    plan.curve = {.rates = options.curve,
+                  .step = options.duration.value_or(options::kStandardStep),
+                  .judging = {}};
+    plan.curve->judging.limits = AuditLimits::from(options.limits);
+  }
   plan.arrivals = options.arrivals;
   plan.seed = options.seed;
   if (options.requests) plan.max_requests = *options.requests;
   if (options.duration) plan.length = *options.duration;
+  if (plan.curve)
+    plan.length = plan.curve->step * static_cast<std::int64_t>(plan.curve->rates.size());
   plan.warmup = options.warmup;
   plan.spin = options.spin;
   for (const options::Output& output : options.outs)
@@ -185,6 +193,13 @@ std::string load_text(const options::LoadOptions& options, const RunPlan& plan) 
     return std::string("adaptive, ") +
            (plan.arrivals == kernel::Arrivals::even ? "even" : "Poisson") + ", within " +
            options::format_duration(plan.length);
+  if (plan.curve)
+    return std::string("latency curve, ") +
+           (plan.arrivals == kernel::Arrivals::even ? "even" : "Poisson") + ", " +
+           options::format_count(plan.curve->rates.size()) + " rates from " +
+           options::format_rate(plan.curve->rates.front()) + " to " +
+           options::format_rate(plan.curve->rates.back()) + ", " +
+           options::format_duration(plan.curve->step) + " each";
   switch (plan.model) {
     case Model::closed:
       text = "closed, " + options::format_count(plan.driver.workers) + " at once";
@@ -208,7 +223,7 @@ std::string load_text(const options::LoadOptions& options, const RunPlan& plan) 
 }
 
 std::optional<std::uint64_t> planned_arrivals(const RunPlan& plan) {
-  if (plan.adaptive) return std::nullopt;
+  if (plan.in_steps()) return std::nullopt;
   if (plan.model == Model::closed)
     return plan.max_requests == UINT64_MAX ? std::nullopt : std::optional(plan.max_requests);
   return kernel::planned_arrivals({.profile = plan.profile,

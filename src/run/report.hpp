@@ -126,9 +126,9 @@ struct SeriesRow {
   std::vector<std::string> events;
 };
 
-/// One step of an adaptive search.
+/// One step of an adaptive search, or of a latency curve.
 struct StepReport {
-  std::string kind;  // "probe", "bisect", "hold"
+  std::string kind;  // "probe", "bisect", "hold"; "curve"
   double rate = 0;   // asked for, per second
   bool held = false;
   std::string reason;    // why it did not hold; empty when it did
@@ -146,6 +146,12 @@ struct SearchReport {
   std::string shortfall;       // why it has not converged; empty when it has
   std::string generator;       // why the generator could not try a higher rate; empty: it could
   Duration elapsed{};
+};
+
+/// What a latency curve shows.
+struct CurveReport {
+  std::optional<double> knee;  // the rate of the greatest power (run/knee.hpp)
+  std::string why_not;         // why there is none within the range; empty with a knee
 };
 
 /// One run of a sweep over concurrency.
@@ -205,7 +211,8 @@ struct Report {
   std::vector<Level> levels;  // of a sweep; the figures above are of all of them together
   std::vector<SeriesRow> series;
   std::optional<SearchReport> search;  // of an adaptive run
-  std::vector<StepReport> steps;
+  std::optional<CurveReport> curve;    // of a latency curve
+  std::vector<StepReport> steps;       // of either
 
   // What only the audit needs.
   struct {

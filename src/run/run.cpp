@@ -90,6 +90,8 @@ Report Execution::run() {
     if (!interrupted()) {
       if (plan_.adaptive) {
         search();
+      } else if (plan_.curve) {
+        curve();
       } else {
         const Part part = measure(plan_);
         fill(report_, plan_, part);
@@ -288,8 +290,8 @@ void Execution::poll(Stage stage, const RunPlan& plan) {
   progress_.planned_rate = plan.model == Model::closed ? 0 : plan.profile.rate_at(now - t0_);
   collect(false);
   pass_samples();
-  if (plan_.adaptive && part_ != nullptr) {
-    // The steps of a search are one stage to whoever watches.
+  if (plan_.in_steps() && part_ != nullptr) {
+    // Steps are one stage to whoever watches.
     progress_.elapsed = now - first_t0_;
     return show(Stage::measuring, plan_.length);
   }
@@ -357,7 +359,7 @@ void Execution::emit(Interval& interval) {
   if (!step_event_.empty()) interval.events.push_back(std::exchange(step_event_, {}));
   part_->total.merge_next(interval);
   part_->series.push_back(series_row(interval, plan_.model == Model::open, spec_.names->errors));
-  // To those who watch, the steps of a search are one run.
+  // To those who watch, steps are one run.
   interval.start += t0_ - first_t0_;
   interval.end += t0_ - first_t0_;
   for (Observer* observer : observers_) observer->on_interval(interval, progress_);

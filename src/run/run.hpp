@@ -28,6 +28,13 @@ struct AdaptivePlan {
   Judging judging;
 };
 
+/// Which rates are tried one after another, and by what the generator is judged in each step.
+struct CurvePlan {
+  std::vector<double> rates;  // rising
+  Duration step{};            // the issue window of each
+  Judging judging;
+};
+
 /// How the load is to be, every default resolved.
 struct RunPlan {
   kernel::Model model = kernel::Model::closed;
@@ -37,6 +44,7 @@ struct RunPlan {
   std::uint64_t max_requests = UINT64_MAX;
   Duration length = kNoTime;             // kNoTime: only max_requests ends the run
   std::optional<AdaptivePlan> adaptive;  // else the profile is what is wanted
+  std::optional<CurvePlan> curve;        // likewise; `length` is that of all its steps
   Duration warmup{};
   kernel::DriverOptions driver;  // workers: of all loops together
   std::uint32_t workers_per_connection = 1;
@@ -48,6 +56,9 @@ struct RunPlan {
   options::DurationStop at_end = options::DurationStop::wait;
   Duration interval = std::chrono::seconds(1);
   std::uint64_t sample_one_of = 0;  // one of so many arrivals is logged; 0: none
+
+  /// It measures steps, one after another.
+  [[nodiscard]] bool in_steps() const { return adaptive || curve; }
 };
 
 /// What is run: a protocol, its names, and how a loop's part of it is made.

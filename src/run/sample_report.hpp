@@ -153,6 +153,30 @@ inline Report found_by_search() {
   return report;
 }
 
+/// A curve from 500/s to 4,000/s against a single server of 1 ms, whose knee is at 1,000/s.
+inline Report latency_curve() {
+  Report report = healthy_open();
+  report.load_text = "latency curve, even, 4 rates from 500/s to 4,000/s, 5 s each";
+  report.curve = {.knee = 1000, .why_not = ""};
+  for (const double rate : {500.0, 1000.0, 2000.0, 4000.0}) {
+    StepReport step;
+    step.kind = "curve";
+    step.rate = rate;
+    step.held = rate <= 1000;
+    if (!step.held) step.reason = "50% of its arrivals were not completed within it";
+    step.counted = true;
+    step.issue = 5s;
+    step.drain = step.held ? 1ms : 5s;
+    const auto count = static_cast<std::uint64_t>(rate * 5);
+    step.counts.planned = step.counts.started = step.counts.ok = count;
+    step.left_to_drain = step.held ? 1 : count - 5'000;
+    step.response = step.service = spread(1ms, step.held ? Duration(1'100us) : 5s, count);
+    step.lag = always(20us, count);
+    report.steps.push_back(step);
+  }
+  return report;
+}
+
 /// A run that ended before anything was sent.
 inline Report without_data() {
   Report report;

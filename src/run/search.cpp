@@ -15,20 +15,38 @@ using kernel::Monotonic;
 namespace {
 
 StepReport step_report(const TriedStep& tried, const Part& part) {
-  return {.kind = std::string(to_string(tried.step.kind)),
-          .rate = tried.step.rate,
-          .held = tried.held,
-          .reason = tried.reason,
-          .issue = part.issue,
-          .drain = std::max(part.drained - part.issue, Duration{}),
-          .counts = part.total.counts,
-          .left_to_drain = part.left_to_drain,
-          .response = part.total.response,
-          .service = part.total.service,
-          .lag = part.total.lag};
+  StepReport report = part.step_report();
+  report.kind = to_string(tried.step.kind);
+  report.rate = tried.step.rate;
+  report.held = tried.held;
+  report.reason = tried.reason;
+  return report;
 }
 
 }  // namespace
+
+StepReport Part::step_report() const {
+  return {.issue = issue,
+          .drain = std::max(drained - issue, Duration{}),
+          .counts = total.counts,
+          .left_to_drain = left_to_drain,
+          .response = total.response,
+          .service = total.service,
+          .lag = total.lag};
+}
+
+RunPlan Execution::step_plan(double rate, Duration length) const {
+  RunPlan plan = plan_;
+  plan.profile = kernel::RateProfile::constant(rate);
+  plan.length = length;
+  return plan;
+}
+
+void Execution::announce_step(std::string_view kind, double rate) {
+  progress_.step =
+      fmt::format("step {}, {} at {}", report_.steps.size() + 1, kind, options::format_rate(rate));
+  step_event_ = progress_.step;
+}
 
 void Execution::search() {
   const AdaptivePlan& adaptive = *plan_.adaptive;
@@ -38,14 +56,10 @@ void Execution::search() {
   while (!interrupted() && !report_.observed.aborted) {
     const auto step = search.next(Monotonic::now() - began);
     if (!step) break;
-    RunPlan plan = plan_;
-    plan.profile = kernel::RateProfile::constant(step->rate);
-    plan.length = step->length;
-    progress_.step = fmt::format("step {}, {} at {}", parts.size() + 1, to_string(step->kind),
-                                 options::format_rate(step->rate));
-    step_event_ = progress_.step;
+    const RunPlan plan = step_plan(step->rate, step->length);
+    announce_step(to_string(step->kind), step->rate);
     parts.push_back(measure(plan));
-    search.add(judge_step(plan, parts.back()));
+    search.add(judge_step(plan, parts.back(), adaptive.judging));
     report_.steps.push_back(step_report(search.tried().back(), parts.back()));
   }
   report_.search = {.rate = search.rate(),
@@ -68,20 +82,21 @@ void Execution::search() {
 // A step is judged as a run would be, but for trust: thresholds that hold although the generator
 // was late would hold all the more if it had not been. Only where one does not, its lateness may be
 // why.
-StepOutcome Execution::judge_step(const RunPlan& plan, const Part& part) const {
+StepOutcome Execution::judge_step(const RunPlan& plan, const Part& part,
+                                  const Judging& judging) const {
   Report step;
   step.open = true;
   step.concurrency = plan.driver.workers;
   step.threads = plan.threads;
   fill(step, plan, part);
-  judge(step, {.thresholds = {}, .limits = plan.adaptive->judging.limits});
+  judge(step, {.thresholds = {}, .limits = judging.limits});
   step.verdict.untrusted.clear();
   const kernel::Counts& counts = part.total.counts;
   StepOutcome outcome{
       .planned = counts.planned,
       .unfinished = counts.planned - counts.started + part.left_to_drain,
       .typical = part.total.response.empty() ? Duration{} : part.total.response.percentile(50)};
-  for (const options::Threshold& threshold : plan.adaptive->judging.thresholds) {
+  for (const options::Threshold& threshold : judging.thresholds) {
     const ThresholdResult result = judge(threshold, step);
     if (!result.passed && outcome.failed_threshold.empty())
       outcome.failed_threshold = result.expr + ": " + result.reason;
