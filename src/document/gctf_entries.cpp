@@ -34,6 +34,14 @@ const Entry* find_key(const std::vector<Entry>& entries, std::string_view key) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+bool repeats(const std::vector<Entry>& entries, const Entry& entry, Diagnostics& out) {
+  const Entry* const first = find_key(entries, entry.key);
+  if (first == nullptr) return false;
+  out.error("repeated_key", entry.key_at, fmt::format("{} stands twice", entry.key),
+            fmt::format("first in line {}", first->key_at.line));
+  return true;
+}
+
 std::string without_separators(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -112,13 +120,7 @@ std::vector<Entry> read_entries(const RawSection& section, Diagnostics& out) {
   for (const GctfLine& line : section.body) {
     if (line.kind != Kind::content) continue;
     auto entry = read_entry(line, section.name, out);
-    if (!entry) continue;
-    if (const Entry* const first = find_key(entries, entry->key)) {
-      out.error("repeated_key", entry->key_at, fmt::format("{} stands twice", entry->key),
-                fmt::format("first in line {}", first->key_at.line));
-      continue;
-    }
-    entries.push_back(std::move(*entry));
+    if (entry && !repeats(entries, *entry, out)) entries.push_back(std::move(*entry));
   }
   return entries;
 }
@@ -134,12 +136,9 @@ std::vector<Entry> read_bench_entries(const RawSection& section, Diagnostics& ou
       entries.back().value += fmt::format("{}\n{}", std::exchange(skipped, {}), line.text);
     } else if (auto entry = read_entry(line, section.name, out)) {
       skipped.clear();
-      if (const Entry* const first = find_key(entries, entry->key)) {
-        out.warning("repeated_key", entry->key_at,
-                    fmt::format("{} stands twice: the last one counts", entry->key),
-                    fmt::format("first in line {}", first->key_at.line));
+      // The lines that go on with it are not those of another key.
+      if (repeats(entries, *entry, out))
         std::erase_if(entries, [&](const Entry& other) { return other.key == entry->key; });
-      }
       entries.push_back(std::move(*entry));
     }
   }
