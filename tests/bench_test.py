@@ -9,6 +9,7 @@ import pathlib
 import re
 import select
 import shlex
+import socket
 import subprocess
 import sys
 import unittest
@@ -325,6 +326,30 @@ class Bench(unittest.TestCase):
         self.assertEqual(report["errors"], {"timeout": 4})
         self.assertEqual(report["codes"], {"DeadlineExceeded": 4})
 
+    def test_keepalive_asks_a_silent_server(self):
+        pings = []
+
+        def silent(connection):
+            frames = connection.makefile("rb")
+            frames.read(24)  # the preface
+            connection.sendall(bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)) + bytes((0, 0, 0, 4, 1, 0, 0, 0, 0)))  # SETTINGS, ACK
+            while head := frames.read(9):
+                body = frames.read(int.from_bytes(head[:3], "big"))
+                if head[3] != 6:  # PING (RFC 9113, 6.7)
+                    continue
+                pings.append(body)
+                if len(pings) == 2:
+                    return connection.shutdown(socket.SHUT_RDWR)
+                connection.sendall(bytes((0, 0, 8, 6, 1, 0, 0, 0, 0)) + body)
+        flag = (self.write(echo(PASSES)), "--keepalive", "100ms")
+        key = (self.write(echo(PASSES, bench="keepalive: 100ms"), "b.gctf"),)
+        for words in (flag, key):
+            pings.clear()
+            with self.subTest(words), onbeat.Server(silent) as peer:
+                report = self.bench(*words, "-n", "1", "--timeout", "60s", code=4, address=peer.authority)
+                self.assertEqual((report["counts"]["failed"], report["counts"]["timed_out"]), (1, 0))
+                self.assertEqual(len(pings), 2)
+
     # --- configuration ---
 
     def test_the_section_counts_and_the_report_says_who_set_what(self):
@@ -359,6 +384,8 @@ class Bench(unittest.TestCase):
         self.refused(self.write(echo(PASSES)), "--protocol", "grpc-web", says=["not in this version"])
         self.refused(self.write(echo(PASSES, bench="requests: 5")), self.write(echo(PASSES, bench="requests: 6"), "b.gctf"),
                      says=["a.gctf", "b.gctf", "differs"])
+        self.refused(self.write(echo(PASSES, bench="requests: 5\nrequests: 6"), "c.gctf"),
+                     says=["c.gctf:3:1", "requests stands twice", "first in line 2"])
         self.refused(str(self.path / "none.gctf"), says=["none.gctf"])
         self.refused(says=["a document is missing"])
 

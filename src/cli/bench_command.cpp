@@ -142,6 +142,7 @@ void BenchCommand::make_target(const options::LoadOptions& load) {
   // What the built-in target answers is no content.
   plan.checking = load.calibrate ? bench::Checking::none : checking_of(options_.assert_mode);
   plan.check_every = options_.check_every;
+  plan.keepalive = options_.keepalive;
   plan.record_every = options_.record_every;
   plan.skip_first = options_.skip_first;
   plan.count_errors_in_latency = options_.count_errors_in_latency;

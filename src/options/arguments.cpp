@@ -72,15 +72,17 @@ class Walk {
     const auto equals = arg.find('=');
     const std::string_view flag = arg.substr(0, equals);
     const bool attached = equals != std::string_view::npos;
-    // -duration, as some tools write it, is not -d with the value "uration".
-    const Option* named = flag.size() > 3 ? find_option(flag.substr(1)) : nullptr;
+    const bool foreign = std::ranges::any_of(
+        foreign_flags(), [&](const ForeignFlag& known) { return known.flag == flag; });
+    // -duration, as some tools write it, is not -d with the value "uration". Of what only another
+    // command has, another tool's meaning is likelier.
+    const Option* named = flag.size() > 3 ? find_option(flag.substr(1), command_.id) : nullptr;
+    if (named == nullptr && flag.size() > 3 && !foreign) named = find_option(flag.substr(1));
     if (named != nullptr && named->name == flag.substr(1)) {
       problem(std::string(flag), "unknown flag", fmt::format("two dashes: -{}", flag));
       if (!attached && named->kind != Kind::flag) skip_value();
       return;
     }
-    const bool foreign = std::ranges::any_of(
-        foreign_flags(), [&](const ForeignFlag& known) { return known.flag == flag; });
     const Option* option = find_letter(arg[1], command_.id);
     if (option == nullptr || (foreign && flag.size() > 2)) return unknown(flag, attached);
     letters(arg, *option);

@@ -94,7 +94,7 @@ TEST(Arguments, NegativeValuesReachTheirGrammar) {
 TEST(Arguments, AllProblemsAtOnce) {
   const Arguments parsed =
       parse("http", {"u", "--rate", "NaN", "--thresold", "p95<1s", "-d", "10", "--strict", "-n",
-                     "5", "-n", "6", "--port", "80", "--keepalive", "2", "--timeout"});
+                     "5", "-n", "6", "--port", "80", "--cache", "2", "--timeout"});
   EXPECT_EQ(problems(parsed.problems),
             "error: --rate: a rate must be a finite number, not NaN\n"
             "  NaN\n"
@@ -109,7 +109,7 @@ TEST(Arguments, AllProblemsAtOnce) {
             "  hint: only one of them can count\n"
             "error: --port: does not apply to `http`\n"
             "  hint: it belongs to `target http`, `target grpc`\n"
-            "error: --keepalive: not in this version\n"
+            "error: --cache: not in this version\n"
             "error: --timeout: its value is missing\n"
             "  hint: --timeout TIME\n");
   EXPECT_EQ(parsed.positionals, (Texts{"u", "p95<1s"}))

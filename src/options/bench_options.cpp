@@ -61,6 +61,7 @@ BuiltBench build_bench_options(const Settings& settings) {
   options.warmup_dry_run = settings.text("warmup-mode") == "dry_run";
   if (const auto time = parse_duration(settings.text("connect-timeout")); time)
     options.connect_timeout = *time;
+  if (const auto time = parse_duration(settings.text("keepalive")); time) options.keepalive = *time;
   return built;
 }
 

@@ -24,6 +24,7 @@ struct BenchOptions {
   bool count_errors_in_latency = false;
   bool warmup_dry_run = false;
   Duration connect_timeout = std::chrono::seconds(10);
+  Duration keepalive{};  // 0: none
 };
 
 struct BuiltBench {

@@ -65,7 +65,6 @@ constexpr std::array<std::string_view, 10> kLaterCommands{
     "run", "cache", "mqtt", "nats", "ws", "graphql", "serve", "agent", "new", "scenario"};
 
 constexpr std::array kLaterOptions{
-    LaterOption{"keepalive"},
     LaterOption{"cache"},
     LaterOption{"cache-ttl"},
 };
